@@ -1,0 +1,58 @@
+"""The exceptions of TPBench: one base class, each child also a matching built-in.
+
+A message has one or two lines and says what is wrong, where (file, row, field) and what to do. Command lines
+print it and exit with 2; library callers may catch either the TPBench class or the built-in.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+
+class TPBenchError(Exception):
+    """Base of every error that TPBench raises on purpose."""
+
+
+class BadInput(TPBenchError, ValueError):
+    """Something the user gave cannot be used.
+
+    Args:
+        problem: What is wrong, without a full stop.
+        file: The file or folder it was found in.
+        row: 1-based line of a text file or row of a table.
+        field: Column, key or option.
+        remedy: What to do about it, without a full stop.
+    """
+
+    def __init__(
+        self,
+        problem: str,
+        *,
+        file: str | Path | None = None,
+        row: int | None = None,
+        field: str | None = None,
+        remedy: str | None = None,
+    ) -> None:
+        place = [str(file)] if file is not None else []
+        if row is not None:
+            place.append(f"row {row}")
+        if field is not None:
+            place.append(f"field '{field}'")
+        text = f"{', '.join(place)}: {problem}" if place else problem
+        super().__init__(f"{text}. {remedy}." if remedy else f"{text}.")
+
+
+class BadRelease(TPBenchError, ValueError):
+    """A release folder failed validation; ``issues`` lists every problem, sorted."""
+
+    def __init__(self, folder: str | Path, issues: list[str]) -> None:
+        self.issues = issues
+        more = f" (and {len(issues) - 1} more; run `tpbench-data validate {folder}`)" if len(issues) > 1 else ""
+        super().__init__(f"{folder} is not a valid release: {issues[0]}{more}")
+
+
+class MissingExtra(TPBenchError, ImportError):
+    """A package of an optional extra is not installed."""
+
+    def __init__(self, package: str, extra: str) -> None:
+        super().__init__(f"this needs the package '{package}'. Install it with: pip install 'tpbench[{extra}]'")
