@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Protocol
 
 from tpbench_data.dialogue import USER, Dialogue, FlatState, flat_state
@@ -133,7 +134,7 @@ def updates(dialogue: Dialogue, rule: ValueRule) -> list[Update]:
     """
     states = user_states(dialogue)
     found: list[tuple[int, str, Alternatives, Alternatives]] = []
-    for (_, before), (turn, now) in zip(states, states[1:], strict=False):
+    for (_, before), (turn, now) in pairwise(states):
         for slot in sorted(before.keys() & now.keys()):
             if rule.is_change(before[slot], now[slot], dialogue.corpus):
                 found.append((turn, slot, before[slot], now[slot]))

@@ -5,9 +5,10 @@ Exit codes: 0 fine, 1 a check failed, 2 bad usage or input, 130 interrupted.
 
 from __future__ import annotations
 
+import importlib
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import click
 
@@ -15,6 +16,32 @@ from tpbench_data.errors import TPBenchError
 
 CHECK_FAILED = 1
 BAD_INPUT = 2
+
+
+class LazyGroup(click.Group):
+    """A command group that imports a command's module only when it is used, so that help is instant.
+
+    Args:
+        name: Name of the program.
+        help: One line on what it does.
+        commands_in: Command name -> module that holds a click command called ``command``.
+    """
+
+    def __init__(self, *, name: str, help: str, commands_in: Mapping[str, str]) -> None:
+        super().__init__(name=name, help=help, context_settings={"help_option_names": ["-h", "--help"]})
+        self.commands_in = commands_in
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The names of the commands, in the order declared."""
+        return list(self.commands_in)
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        """Imports and returns one command."""
+        if name not in self.commands_in:
+            return None
+        command = importlib.import_module(self.commands_in[name]).command
+        assert isinstance(command, click.Command)
+        return command
 
 
 def run(group: click.Command, prog: str) -> None:

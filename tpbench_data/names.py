@@ -10,9 +10,7 @@ from typing import Literal
 Probe = Literal["initial_goal", "current_value", "joint_recovery"]
 ProtocolName = Literal["paper", "matched"]
 ValueRuleName = Literal["first", "disjoint"]
-Role = Literal[
-    "main", "budgets", "deletion", "first_user_recent", "kv", "chunk_sweep", "corpus", "free_form", "judge"
-]
+Role = Literal["main", "budgets", "deletion", "first_user_recent", "kv", "chunk_sweep", "corpus", "free_form", "judge"]
 
 PROBES: tuple[Probe, ...] = ("initial_goal", "current_value", "joint_recovery")
 PROBE_LABELS: dict[str, str] = {"initial_goal": "P1", "current_value": "P2", "joint_recovery": "P3"}

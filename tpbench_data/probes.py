@@ -61,6 +61,11 @@ class Example:
     answer_turns: tuple[int, ...]
     evidence: tuple[int, ...]
 
+    @property
+    def alias_equivalent(self) -> bool:
+        """Whether the alias heuristic takes the old and the new value for the same (P3 keeps such pairs)."""
+        return _is_alias(self.question)
+
 
 def first_sentence(text: str) -> str:
     """The text up to the first full stop, question or exclamation mark, wherever it stands, without the mark.
@@ -216,9 +221,7 @@ def _example(probe: Probe, question: Question, seeds: tuple[int, ...]) -> Exampl
 
 def answer_turns(dialogue: Dialogue, value: str) -> tuple[int, ...]:
     """Turn ids in which the value occurs at phrase boundaries, whoever says it (paper section 4)."""
-    return tuple(
-        turn for turn, text in enumerate(dialogue.texts) if value_in_text(value, text, dialogue.corpus)
-    )
+    return tuple(turn for turn, text in enumerate(dialogue.texts) if value_in_text(value, text, dialogue.corpus))
 
 
 def _distinct(turns: Iterable[int]) -> tuple[int, ...]:

@@ -76,6 +76,5 @@ JOINT_RECOVERY_FIRST_REQUEST = Template(
 )
 
 TEMPLATES: dict[str, Template] = {
-    template.name: template
-    for template in (INITIAL_GOAL, CURRENT_VALUE, JOINT_RECOVERY, JOINT_RECOVERY_FIRST_REQUEST)
+    template.name: template for template in (INITIAL_GOAL, CURRENT_VALUE, JOINT_RECOVERY, JOINT_RECOVERY_FIRST_REQUEST)
 }

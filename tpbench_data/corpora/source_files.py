@@ -51,7 +51,9 @@ class SourceFiles:
             yield f"{self.path}/{name}", data
         if not found:
             raise BadInput(
-                f"no file named like {self.pattern!r} in it", file=self.path, remedy="Check the path of the corpus"
+                f"no file named like {self.pattern!r} in it",
+                file=self.path,
+                remedy="Check the path of the corpus",
             )
         self.digest = overall.hexdigest()
 
