@@ -1,0 +1,41 @@
+"""Scorer versions: name -> probe -> rule, one file per rule.
+
+A scorer that repairs a quirk gets a new name and its own files; an existing one is never changed, because every
+published number states the name it was made with. A corpus with a scorer of its own has its own entry
+``(probe, corpus)``, which comes before the entry ``(probe, None)`` for all others.
+"""
+
+from __future__ import annotations
+
+from tpbench_data.errors import BadInput
+from tpbench_score.records import Rule
+from tpbench_score.rules import current_value, initial_goal, joint_recovery
+
+DEFAULT_RULE = "paper-1"
+
+RuleSet = dict[tuple[str, str | None], Rule]
+
+RULES: dict[str, RuleSet] = {
+    "paper-1": {
+        ("initial_goal", None): initial_goal.RULE,
+        ("current_value", None): current_value.RULE,
+        ("joint_recovery", None): joint_recovery.RULE,
+    },
+}
+"""Scorer version -> (probe, corpus or ``None`` for every other corpus) -> rule."""
+
+
+def find_rule(rule: str, probe: str, corpus: str) -> Rule:
+    """The rule of a scorer version for a probe and corpus.
+
+    Raises:
+        BadInput: The version or the probe is unknown.
+    """
+    rules = RULES.get(rule)
+    if rules is None:
+        raise BadInput(f"unknown scorer '{rule}'", field="rule", remedy=f"Known: {', '.join(RULES)}")
+    found = rules.get((probe, corpus)) or rules.get((probe, None))
+    if found is None:
+        known = ", ".join(dict.fromkeys(name for name, _ in rules))
+        raise BadInput(f"unknown probe '{probe}'", field="probe", remedy=f"Scorer {rule} knows: {known}")
+    return found
