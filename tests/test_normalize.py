@@ -26,10 +26,10 @@ def plain_normalize(value: str, corpus: str) -> str:
 
     def half_day(found: re.Match[str]) -> str:
         hour = int(found[1])
-        if found[3].startswith("p"):
-            hour = hour if hour == 12 else hour + 12
-        else:
-            hour = 0 if hour == 12 else hour
+        if found[3].startswith("p") and hour != 12:
+            hour += 12
+        if found[3].startswith("a") and hour == 12:
+            hour = 0
         return f"{hour:02d}:{int(found[2] or 0):02d}"
 
     def bare(found: re.Match[str]) -> str:

@@ -227,7 +227,7 @@ def test_the_whole_answer_may_pass_where_the_segments_do_not() -> None:
 def test_the_abstain_flag_zeroes_a_perfect_p3_answer() -> None:
     result = p3("book a hotel; area: east", "book a hotel", "east", abstain=True)
     assert result.abstained
-    assert not (result.strict or result.loose or result.whole_strict or result.whole_loose or result.parsed)
+    assert not any((result.strict, result.loose, result.whole_strict, result.whole_loose, result.parsed))
     assert result.answer == ""
 
 
