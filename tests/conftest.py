@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -71,10 +72,8 @@ def sgd_dialogue(number: int, *, turns: int = 12) -> dict[str, Any]:
     return {"dialogue_id": f"1_{number:05d}", "services": ["Tables_1"], "turns": records}
 
 
-@pytest.fixture
-def sgd_folder(tmp_path: Path) -> Path:
-    """A folder in the SGD layout: three files of four dialogues each."""
-    folder = tmp_path / "corpus" / "train"
+def write_sgd_folder(folder: Path) -> Path:
+    """Writes a folder in the SGD layout: three files of four dialogues each."""
     folder.mkdir(parents=True)
     for file in range(1, 4):
         dialogues = [sgd_dialogue(file * 10 + place) for place in range(4)]
@@ -83,9 +82,22 @@ def sgd_folder(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def small_build(tmp_path: Path, sgd_folder: Path) -> Path:
-    """A release built from `sgd_folder`."""
-    out = tmp_path / "tpbench"
-    result = run_command("tpbench-data", "build", "--corpus", f"sgd={sgd_folder}", "--n", 6, "--out", out)
+def sgd_folder(tmp_path: Path) -> Path:
+    """A corpus folder of our own dialogues in the SGD layout, free to be broken."""
+    return write_sgd_folder(tmp_path / "corpus" / "train")
+
+
+@pytest.fixture(scope="session")
+def built_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A release built from such a folder; shared, so not to be changed."""
+    place = tmp_path_factory.mktemp("built")
+    corpus = write_sgd_folder(place / "corpus" / "train")
+    result = run_command("tpbench-data", "build", "--corpus", f"sgd={corpus}", "--n", 6, "--out", place / "tpbench")
     assert result.returncode == 0, result.stderr
-    return out
+    return place / "tpbench"
+
+
+@pytest.fixture
+def small_build(tmp_path: Path, built_once: Path) -> Path:
+    """A copy of `built_once`, free to be broken."""
+    return Path(shutil.copytree(built_once, tmp_path / "tpbench"))

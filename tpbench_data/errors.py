@@ -33,6 +33,7 @@ class BadInput(TPBenchError, ValueError):
         field: str | None = None,
         remedy: str | None = None,
     ) -> None:
+        self.problem, self.row, self.field = problem, row, field
         place = [str(file)] if file is not None else []
         if row is not None:
             place.append(f"row {row}")

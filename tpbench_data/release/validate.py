@@ -50,7 +50,7 @@ def validate(folder: Path) -> list[Issue]:
         try:
             table = read_parquet(data, CONFIGS[config], Path(entry["path"]))
         except BadInput as problem:
-            issues.append(Issue(entry["path"], 0, "", str(problem).removeprefix(f"{entry['path']}: ")))
+            issues.append(Issue(entry["path"], problem.row or 0, problem.field or "", problem.problem))
             continue
         if table.num_rows != entry["rows"]:
             issues.append(
