@@ -1,0 +1,1 @@
+"""Turns a release plus a reader (a language model) into saved outputs."""
