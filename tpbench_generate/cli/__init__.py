@@ -1,0 +1,19 @@
+"""``tpbench-generate``: a release and a reader in, saved outputs out."""
+
+from __future__ import annotations
+
+from tpbench_data.console import LazyGroup, run
+
+cli = LazyGroup(
+    name="tpbench-generate",
+    help="Answer the inputs of a release with a language model.",
+    commands_in={
+        "run": "tpbench_generate.cli.run",
+        "readers": "tpbench_generate.cli.readers",
+    },
+)
+
+
+def main() -> None:
+    """Entry point of the console script."""
+    run(cli, "tpbench-generate")

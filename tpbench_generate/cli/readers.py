@@ -1,0 +1,26 @@
+"""``tpbench-generate readers``."""
+
+from __future__ import annotations
+
+import json
+
+import click
+
+from tpbench_generate.readers import READERS
+
+
+@click.command("readers")
+@click.option("--json", "as_json", is_flag=True, help="Print a JSON object, name to description.")
+def command(as_json: bool) -> None:
+    """List the names that --reader takes.
+
+    \b
+    Example:
+      tpbench-generate readers
+    """
+    if as_json:
+        click.echo(json.dumps(READERS, ensure_ascii=False))
+        return
+    width = max(map(len, READERS))
+    for name, description in READERS.items():
+        click.echo(f"{name:<{width}}  {description}")

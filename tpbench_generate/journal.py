@@ -1,0 +1,110 @@
+"""The finished batches of a run, one JSON line each, safe against being killed at any moment.
+
+A line counts once its newline is on the disk. A line without one was torn by the kill: it is cut off before anything
+is appended, or the next record would be glued to it. Damage anywhere else is an error, never skipped.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from tpbench_data.errors import BadInput
+
+JOURNAL_FILE = "journal.jsonl"
+
+
+@dataclass(frozen=True)
+class SavedAnswer:
+    """What is stored of one distinct prompt; the fields are columns of the `outputs` table."""
+
+    text: str
+    error: str | None
+    finish_reason: str
+    input_truncated: bool | None
+    prompt_tokens: int | None
+    output_tokens: int | None
+    attempts: int
+
+
+class Journal:
+    """An open journal; use it in a ``with`` block.
+
+    Args:
+        path: The file, created if need be.
+        batches: The plan's batches (prompt hashes); what the file holds must fit them.
+
+    Attributes:
+        answers: Prompt hash -> saved answer, for every finished batch.
+        done: The numbers of the finished batches.
+        cut: Bytes of a torn last line that were removed on opening.
+
+    Raises:
+        BadInput: A line is damaged, repeated, or does not belong to the plan.
+    """
+
+    def __init__(self, path: Path, batches: Sequence[Sequence[str]]) -> None:
+        self._path = path
+        self._batches = batches
+        self.answers: dict[str, SavedAnswer] = {}
+        self.done: set[int] = set()
+        data = path.read_bytes() if path.exists() else b""
+        whole = data.rfind(b"\n") + 1
+        for number, line in enumerate(data[:whole].split(b"\n")[:-1], start=1):
+            self._take(line, number)
+        self.cut = len(data) - whole
+        self._fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
+        if self.cut:
+            os.ftruncate(self._fd, whole)
+            os.fsync(self._fd)
+
+    def append(self, batch: int, answers: Mapping[str, SavedAnswer]) -> None:
+        """Adds a finished batch; when this returns, the batch survives a crash."""
+        entry = {"batch": batch, "answers": {key: asdict(answers[key]) for key in self._batches[batch]}}
+        # ASCII only: no character of an answer can be taken for a line end.
+        data = json.dumps(entry, ensure_ascii=True, allow_nan=False).encode() + b"\n"
+        while data:
+            data = data[os.write(self._fd, data) :]
+        os.fsync(self._fd)
+        self.done.add(batch)
+        self.answers.update(answers)
+
+    def __enter__(self) -> Journal:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        os.close(self._fd)
+
+    def _take(self, line: bytes, number: int) -> None:
+        try:
+            entry = json.loads(line)
+            batch, answers = entry["batch"], {key: _answer(one) for key, one in entry["answers"].items()}
+        except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+            raise self._damaged("is damaged", number) from None
+        if type(batch) is not int or not 0 <= batch < len(self._batches):
+            raise self._damaged("names a batch that the plan lacks", number)
+        if batch in self.done or set(answers) != set(self._batches[batch]):
+            raise self._damaged(f"does not fit batch {batch} of the plan", number)
+        self.done.add(batch)
+        self.answers.update(answers)
+
+    def _damaged(self, problem: str, number: int) -> BadInput:
+        return BadInput(
+            f"this record {problem}",
+            file=self._path,
+            row=number,
+            remedy="Delete this line and run again (its batch is answered anew), or use another --out",
+        )
+
+
+def _answer(values: Mapping[str, Any]) -> SavedAnswer:
+    if set(values) != {field.name for field in fields(SavedAnswer)}:
+        raise ValueError("other fields")
+    return SavedAnswer(**values)

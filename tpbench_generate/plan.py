@@ -1,0 +1,186 @@
+"""Which inputs a run answers, in which batches: decided before the first answer, from the release alone.
+
+Equal prompts are answered once. Batches are fixed here, so that an interrupted run makes the same batches again:
+with float arithmetic the answers of a batch may depend on its composition.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+
+from tpbench_data.canonical import prompt_hash
+from tpbench_data.errors import BadInput
+from tpbench_data.release.schema import PLAN
+
+_COLUMNS = ["input_id", "example_id", "corpus", "method", "ratio", "sample_seeds", "prompt"]
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Which inputs of a release to answer; an empty tuple means all.
+
+    Attributes:
+        probes: Probe config names.
+        methods: Method names.
+        ratios: Nominal retained fractions; rows without one (adaptive methods) match only when this is empty.
+        seeds: Sample seeds; a row matches if it belongs to one of them.
+        corpora: Corpus names.
+        limit: At most this many inputs, example by example: the first example of every probe and corpus with all
+            its methods and ratios, then the second, and so on. A limited run thus compares methods on the same
+            examples.
+    """
+
+    probes: tuple[str, ...] = ()
+    methods: tuple[str, ...] = ()
+    ratios: tuple[float, ...] = ()
+    seeds: tuple[int, ...] = ()
+    corpora: tuple[str, ...] = ()
+    limit: int | None = None
+
+
+@dataclass(frozen=True)
+class PlannedInput:
+    """One input to be answered."""
+
+    input_id: str
+    probe: str
+    method: str
+    ratio: float | None
+    prompt: tuple[Mapping[str, str], ...]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a run answers.
+
+    Attributes:
+        table: Table `PLAN`, in release order: the order of the outputs.
+        prompts: Prompt hash -> messages, every distinct prompt once.
+        batches: Batch number -> the prompt hashes in it, in the order in which the reader gets them.
+    """
+
+    table: pa.Table
+    prompts: Mapping[str, Sequence[Mapping[str, str]]]
+    batches: tuple[tuple[str, ...], ...]
+
+
+def select_inputs(tables: Mapping[str, pa.Table], selection: Selection, *, release: str) -> list[PlannedInput]:
+    """The selected inputs, in the order of the probes given and of the rows in their tables.
+
+    Args:
+        tables: Probe config name -> its table in the release.
+        selection: What to take.
+        release: The release's path, for messages.
+
+    Raises:
+        BadInput: The release lacks a probe, method, ratio, seed or corpus that was asked for, nothing matches, or a
+            selected input has no prompt.
+    """
+    for probe in selection.probes:
+        if probe not in tables or not tables[probe].num_rows:
+            present = [name for name, table in tables.items() if table.num_rows]
+            raise _lacking("probe", probe, present, release)
+    rows: list[dict[str, Any]] = [
+        {**row, "probe": probe}
+        for probe, table in tables.items()
+        if not selection.probes or probe in selection.probes
+        for row in table.select(_COLUMNS).to_pylist()
+    ]
+    _check_present("method", selection.methods, (row["method"] for row in rows), release)
+    _check_present("ratio", selection.ratios, (row["ratio"] for row in rows), release)
+    _check_present("seed", selection.seeds, (seed for row in rows for seed in row["sample_seeds"] or ()), release)
+    _check_present("corpus", selection.corpora, (row["corpus"] for row in rows), release)
+    chosen = [
+        row
+        for row in rows
+        if (not selection.methods or row["method"] in selection.methods)
+        and (not selection.ratios or row["ratio"] in selection.ratios)
+        and (not selection.seeds or set(selection.seeds) & set(row["sample_seeds"] or ()))
+        and (not selection.corpora or row["corpus"] in selection.corpora)
+    ]
+    if not chosen:
+        raise BadInput("no input matches all the filters together", file=release, remedy="Drop one of them")
+    if selection.limit is not None:
+        chosen = _first_examples(chosen, selection.limit)
+    unusable = [row["input_id"] for row in chosen if not row["prompt"]]
+    if unusable:
+        raise BadInput(
+            f"{len(unusable)} of {len(chosen)} selected inputs have no prompt (first: {unusable[0]})",
+            file=release,
+            field="prompt",
+            remedy="An import may lack prompts; choose other inputs with --probe, --method or --corpus",
+        )
+    return [
+        PlannedInput(row["input_id"], row["probe"], row["method"], row["ratio"], tuple(row["prompt"])) for row in chosen
+    ]
+
+
+def make_plan(
+    inputs: Sequence[PlannedInput],
+    count_tokens: Callable[[Sequence[Mapping[str, str]]], int | None],
+    batch_size: int,
+) -> Plan:
+    """Joins equal prompts and cuts the distinct ones, shortest first, into batches of ``batch_size``.
+
+    Args:
+        inputs: What to answer, in output order.
+        count_tokens: Prompt -> tokens that reach the reader; None where the prompt cannot be encoded.
+        batch_size: Most prompts of a batch, at least 1.
+    """
+    prompts: dict[str, Sequence[Mapping[str, str]]] = {}
+    hashes = []
+    for planned in inputs:
+        key = prompt_hash(planned.prompt)
+        hashes.append(key)
+        prompts.setdefault(key, planned.prompt)
+    tokens = {key: count_tokens(messages) for key, messages in prompts.items()}
+    order = sorted(prompts, key=lambda key: (-1 if (n := tokens[key]) is None else n, key))
+    batches = tuple(tuple(order[start : start + batch_size]) for start in range(0, len(order), batch_size))
+    batch_of = {key: number for number, batch in enumerate(batches) for key in batch}
+    table = pa.table(
+        {
+            "input_id": [planned.input_id for planned in inputs],
+            "probe": [planned.probe for planned in inputs],
+            "method": [planned.method for planned in inputs],
+            "ratio": [planned.ratio for planned in inputs],
+            "prompt_hash": hashes,
+            "prompt_tokens": [tokens[key] for key in hashes],
+            "batch": [batch_of[key] for key in hashes],
+        },
+        schema=PLAN,
+    )
+    return Plan(table, prompts, batches)
+
+
+def _first_examples(rows: list[dict[str, Any]], limit: int) -> list[dict[str, Any]]:
+    """The first ``limit`` rows example by example, in their old order."""
+    ranks: dict[tuple[object, object], dict[object, int]] = {}
+    keys = []
+    for place, row in enumerate(rows):
+        seen = ranks.setdefault((row["probe"], row["corpus"]), {})
+        keys.append((seen.setdefault(row["example_id"], len(seen)), place))
+    return [rows[place] for place in sorted(place for _, place in sorted(keys)[:limit])]
+
+
+def _check_present(field: str, wanted: Sequence[Any], found: Iterable[Any], release: str) -> None:
+    if not wanted:
+        return
+    present = sorted({value for value in found if value is not None})
+    for value in wanted:
+        if value not in present:
+            raise _lacking(field, value, present, release)
+
+
+def _lacking(field: str, value: object, present: Sequence[object], release: str) -> BadInput:
+    listed = ", ".join(str(one) for one in present) or "none"
+    remedy = f"It has: {listed}"
+    if field == "method":
+        remedy = (
+            f"It has: {listed}. Add the method with"
+            f" `tpbench-generate select --release {release} --method {value} --ratio R --out NEW`, then run on NEW"
+        )
+    return BadInput(f"this release has no {field} '{value}'", file=release, field=f"--{field}", remedy=remedy)
