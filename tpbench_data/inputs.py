@@ -49,12 +49,19 @@ def input_id(
 def input_rows(
     examples: Iterable[Example], selectors: Sequence[Selector], ratios: Sequence[float], protocol: Protocol
 ) -> Iterator[dict[str, Any]]:
-    """The rows of one probe config: ratio by ratio, example by example, methods in the order given."""
+    """The rows of one probe config: ratio by ratio, example by example, methods in the order given.
+
+    Adaptive methods, which have no ratio, come once, after all ratios.
+    """
     examples = list(examples)
-    for ratio in ratios:
-        for example in examples:
+    cells: list[tuple[float | None, list[Selector]]] = [
+        (ratio, [selector for selector in selectors if selector.size != "adaptive"]) for ratio in ratios
+    ]
+    cells.append((None, [selector for selector in selectors if selector.size == "adaptive"]))
+    for ratio, group in cells:
+        for example in examples if group else ():
             shared = _example_columns(example)
-            for selector in selectors:
+            for selector in group:
                 yield shared | _method_columns(example, selector, ratio, protocol)
 
 
@@ -110,7 +117,7 @@ def _example_columns(example: Example) -> dict[str, Any]:
     return row
 
 
-def _method_columns(example: Example, selector: Selector, ratio: float, protocol: Protocol) -> dict[str, Any]:
+def _method_columns(example: Example, selector: Selector, ratio: float | None, protocol: Protocol) -> dict[str, Any]:
     dialogue = example.dialogue
     probe: Probe = example.probe
     template = protocol.templates[probe]
@@ -122,8 +129,8 @@ def _method_columns(example: Example, selector: Selector, ratio: float, protocol
         question=template.ask(label),
         evidence=example.evidence,
     )
-    kept = selector.keep(item, ratio, protocol.budget)
-    context = render(kept, dialogue.speakers, dialogue.texts, protocol.rendering or selector.published_rendering)
+    selection = selector.select(item, ratio, rule=protocol.budget, rendering=protocol.rendering)
+    context = selection.context
     return {
         "input_id": input_id(
             corpus=dialogue.corpus,
@@ -138,8 +145,8 @@ def _method_columns(example: Example, selector: Selector, ratio: float, protocol
         "method_config": str(selector),
         "selector_seed": selector.selector_seed,
         "ratio": ratio,
-        "k_turns": len(kept),
-        "kept_turns": kept,
+        "k_turns": len(selection.kept),
+        "kept_turns": list(selection.kept),
         "context": context,
         "context_words": count_words(context),
         "prompt": template.messages(context, label),

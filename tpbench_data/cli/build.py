@@ -87,6 +87,7 @@ def command(
     from tpbench_data.names import PROBES
     from tpbench_data.protocols import PROTOCOLS
     from tpbench_data.selectors import SELECTORS, parse_selector
+    from tpbench_data.selectors.settings import split_methods
 
     plan = BuildPlan(
         corpora=named_paths(corpora, "--corpus"),
@@ -96,7 +97,9 @@ def command(
         seeds=integers(seeds, "--seeds"),
         n=n,
         ratios=tuple(parse_ratio(part) for part in split_list(ratios, "--ratios")),
-        selectors=tuple(parse_selector(part) for part in (split_list(methods, "--methods") if methods else SELECTORS)),
+        selectors=tuple(
+            parse_selector(part) for part in (split_methods(methods, "--methods") if methods else SELECTORS)
+        ),
         probes=cast(Any, choices(probes, "--probes", PROBES)),
         protocols=cast(Any, choices(protocol, "--protocol", tuple(PROTOCOLS))),
         release=release_version,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from tpbench_data.selectors.base import ScoredSelector, SelectionInput, Selector
-from tpbench_data.selectors.base import parse as _parse
+from tpbench_data.selectors.base import ScoredSelector, Selection, SelectionInput, Selector
+from tpbench_data.selectors.bm25 import BM25
 from tpbench_data.selectors.first_turns import FirstTurns
 from tpbench_data.selectors.first_user_recent import FirstUserRecent
 from tpbench_data.selectors.full_context import FullContext
@@ -11,6 +11,7 @@ from tpbench_data.selectors.no_context import NoContext
 from tpbench_data.selectors.oracle_evidence import OracleEvidence
 from tpbench_data.selectors.random_turns import RandomTurns
 from tpbench_data.selectors.recency import Recency
+from tpbench_data.selectors.settings import parse_method
 from tpbench_data.selectors.uniform_stride import UniformStride
 
 SELECTORS: dict[str, type[Selector]] = {
@@ -24,6 +25,7 @@ SELECTORS: dict[str, type[Selector]] = {
         FirstTurns,
         UniformStride,
         FirstUserRecent,
+        BM25,
     )
 }
 """Method name -> class."""
@@ -35,7 +37,7 @@ def parse_selector(text: str) -> Selector:
     Raises:
         BadInput: Unknown method or setting.
     """
-    return _parse(text, SELECTORS)
+    return parse_method(text, SELECTORS)
 
 
-__all__ = ["SELECTORS", "ScoredSelector", "SelectionInput", "Selector", "parse_selector"]
+__all__ = ["SELECTORS", "ScoredSelector", "Selection", "SelectionInput", "Selector", "parse_selector"]

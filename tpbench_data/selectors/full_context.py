@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import ClassVar
 
-from tpbench_data.selectors.base import SelectionInput, Selector
+from tpbench_data.selectors.base import SelectionInput, Selector, Size
 
 
 @dataclass(frozen=True)
@@ -15,6 +15,7 @@ class FullContext(Selector):
 
     name: ClassVar[str] = "full_context"
     summary: ClassVar[str] = "all turns, whatever the ratio"
+    size: ClassVar[Size] = "all"
 
     def pick(self, item: SelectionInput, k: int) -> Iterable[int]:
         """All turns."""

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import ClassVar
 
-from tpbench_data.selectors.base import SelectionInput, Selector
+from tpbench_data.selectors.base import SelectionInput, Selector, Size
 
 
 @dataclass(frozen=True)
@@ -15,6 +15,7 @@ class NoContext(Selector):
 
     name: ClassVar[str] = "no_context"
     summary: ClassVar[str] = "no turn at all, whatever the ratio"
+    size: ClassVar[Size] = "none"
 
     def pick(self, item: SelectionInput, k: int) -> Iterable[int]:
         """Nothing."""
