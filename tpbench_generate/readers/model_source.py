@@ -46,7 +46,7 @@ def find_model(reader: str) -> ModelSource:
     """
     name = reader.removeprefix("hf:")
     folder = Path(name).expanduser()
-    if folder.is_dir():
+    if name and folder.is_dir():
         if not (folder / "config.json").is_file():
             raise BadInput("not a transformers model folder: it has no config.json", file=folder)
         base = folder.resolve().name

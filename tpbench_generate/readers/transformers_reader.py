@@ -41,9 +41,11 @@ class TransformersReader(Reader):
 
     def __init__(self, source: ModelSource, options: ReaderOptions) -> None:
         require_packages("torch", "transformers")
+        import huggingface_hub
         import torch
         import transformers
 
+        huggingface_hub.utils.logging.set_verbosity_error()
         transformers.utils.logging.set_verbosity_error()
         transformers.utils.logging.disable_progress_bar()
         self._source = source
