@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import lru_cache
 
 ALIAS_CORPUS = "multiwoz"
 """The only corpus name to which the alias table applies."""
@@ -47,6 +48,10 @@ _PUNCTUATION = re.compile(r"[^\w\s:/-]+")
 # The same rule for ASCII text, as a table: contexts are mostly ASCII, and a table is twenty times as fast.
 _ASCII_PUNCTUATION = {code: " " for code in range(128) if _PUNCTUATION.match(chr(code))}
 
+_VALUE_LENGTH = 80
+"""Characters up to which a text counts as a value, whose normal form is remembered."""
+_REMEMBERED_VALUES = 65_536
+
 _LONG_TEXT = 5_000
 """Characters from which non-ASCII text is brought into canonical order before NFKC."""
 
@@ -63,6 +68,10 @@ def normalize_value(value: str | None, corpus: str) -> str:
     """
     if not value:
         return ""
+    return _normal_form_of_value(value, corpus) if len(value) <= _VALUE_LENGTH else _normal_form(value, corpus)
+
+
+def _normal_form(value: str, corpus: str) -> str:
     text = compatibility_form(value).lower().strip()
     if corpus == ALIAS_CORPUS:
         for old, pattern, new in _ALIAS_PATTERNS:
@@ -76,6 +85,10 @@ def normalize_value(value: str | None, corpus: str) -> str:
         text = _BARE_NUMBER.sub(_from_bare_number, text)
     text = text.translate(_ASCII_PUNCTUATION) if text.isascii() else _PUNCTUATION.sub(" ", text)
     return " ".join(text.split())
+
+
+# The same few thousand slot values come back in every turn, answer and row; turns and contexts do not.
+_normal_form_of_value = lru_cache(maxsize=_REMEMBERED_VALUES)(_normal_form)
 
 
 def compatibility_form(text: str) -> str:

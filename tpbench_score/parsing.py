@@ -76,6 +76,15 @@ def last_flat_object(text: str) -> dict[str, Any] | None:
     return None
 
 
+def flat_object_text(text: str) -> str:
+    """The last flat object of a text, written as JSON again; "" where there is none.
+
+    The matched comparison handed this, not the text, to the scorers of the probes.
+    """
+    found = last_flat_object(text)
+    return "" if found is None else json.dumps(found)
+
+
 def _whole_number(digits: str) -> int:
     if len(digits) > MAX_DIGITS:
         raise ValueError(f"an integer of {len(digits)} digits")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, Literal
 
 from tpbench_score.parsing import Extracted
@@ -76,6 +76,10 @@ class AnswerScore:
     value_segment: str | None = None
     whole_strict: bool | None = None
     whole_loose: bool | None = None
+
+
+ANSWER_FIELDS = tuple(field.name for field in fields(AnswerScore))
+"""The fields of `AnswerScore`, in order."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,10 @@ published number states the name it was made with. A corpus with a scorer of its
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from tpbench_data.errors import BadInput
+from tpbench_score.parsing import flat_object_text
 from tpbench_score.records import Rule
 from tpbench_score.rules import current_value, initial_goal, joint_recovery
 
@@ -23,6 +26,12 @@ RULES: dict[str, RuleSet] = {
     },
 }
 """Scorer version -> (probe, corpus or ``None`` for every other corpus) -> rule."""
+
+TEXT_IN_ROLE: dict[str, dict[str, Callable[[str], str]]] = {"paper-1": {"first_user_recent": flat_object_text}}
+"""Scorer version -> role of a run -> what is scored instead of the text as it stands.
+
+The published matched comparison (table 8) searched its raw answers for an object first (scoring spec 2.4).
+"""
 
 
 def find_rule(rule: str, probe: str, corpus: str) -> Rule:

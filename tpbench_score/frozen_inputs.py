@@ -1,0 +1,91 @@
+"""The inputs of a release as the scorer sees them: one table over all scored probes, found by input id."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from tpbench_data.canonical import prompt_hash
+from tpbench_data.matching import phrase_occurs
+from tpbench_data.normalize import normalize_value
+from tpbench_data.release.reader import Release
+from tpbench_data.release.schema import PROBE, PROBE_CONFIGS
+
+Positions = npt.NDArray[np.int64]
+"""Row numbers of `FrozenInputs.table`."""
+
+_SLICE = 4_096
+"""Rows whose contexts or prompts are held as Python objects at a time."""
+
+
+class FrozenInputs:
+    """Every probe row of a release.
+
+    Attributes:
+        release: Where they come from.
+        table: The probe rows in release order, with a column ``probe``.
+    """
+
+    def __init__(self, release: Release) -> None:
+        self.release = release
+        parts = []
+        for probe in PROBE_CONFIGS:
+            rows = release.table(probe)
+            parts.append(rows.append_column("probe", pa.array([probe] * rows.num_rows, pa.string())))
+        self.table: pa.Table = pa.concat_tables(parts) if parts else PROBE.empty_table()
+        self._ids = self.table["input_id"].combine_chunks()
+        self._prompt_hashes: dict[int, str | None] = {}
+        self._retained: dict[int, bool | None] = {}
+
+    def positions(self, input_ids: pa.ChunkedArray) -> Positions:
+        """The row of each id, -1 where the release has no such input."""
+        return index_in(input_ids, self._ids)
+
+    def texts(self, column: str, positions: Positions) -> list[str | None]:
+        """A text column at some rows."""
+        return list(self.table[column].take(pa.array(positions)).to_pylist())
+
+    def prompt_hashes(self, positions: Positions) -> list[str | None]:
+        """The hash of the prompt at some rows; ``None`` where an import has no prompt."""
+        for rows in self._new(positions, self._prompt_hashes):
+            for row, prompt in zip(rows, self.table["prompt"].take(pa.array(rows)).to_pylist(), strict=True):
+                self._prompt_hashes[row] = None if prompt is None else prompt_hash(prompt)
+        return [self._prompt_hashes[row] for row in positions.tolist()]
+
+    def retained(self, positions: Positions) -> list[bool | None]:
+        """Whether the reference value occurs in the context at some rows (scoring spec 4.2).
+
+        The context is taken as one piece, so a value may span two turns of a context without markers. ``None``
+        where there is no reference value or an import has no context.
+        """
+        for rows in self._new(positions, self._retained):
+            self._retained |= zip(rows, _retained(self.table.take(pa.array(rows))), strict=True)
+        return [self._retained[row] for row in positions.tolist()]
+
+    def _new(self, positions: Positions, known: dict[int, bool | None] | dict[int, str | None]) -> Iterator[list[int]]:
+        wanted = [row for row in np.unique(positions).tolist() if row not in known]
+        for start in range(0, len(wanted), _SLICE):
+            yield wanted[start : start + _SLICE]
+
+
+def _retained(rows: pa.Table) -> Iterator[bool | None]:
+    columns = (rows[name].to_pylist() for name in ("context", "reference_value", "corpus"))
+    contexts: dict[tuple[str, str], str] = {}
+    for context, value, corpus in zip(*columns, strict=True):
+        if context is None or value is None:
+            yield None
+            continue
+        key = (context, corpus)
+        if key not in contexts:
+            contexts[key] = normalize_value(context, corpus)
+        yield phrase_occurs(normalize_value(value, corpus), contexts[key])
+
+
+def index_in(values: pa.ChunkedArray, known: pa.ChunkedArray | pa.Array) -> Positions:
+    """The place of each value in ``known`` (the first one), -1 where it is not there."""
+    found = pc.fill_null(pc.index_in(values, value_set=known), -1)
+    return np.asarray(found).astype(np.int64)

@@ -1,0 +1,249 @@
+"""Scoring whole runs: one row per planned input, as an Arrow table that every table and figure is made from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from tpbench_data.matching import values_match
+from tpbench_data.release.reader import Release
+from tpbench_data.run_folder import RunFolder
+from tpbench_score.frozen_inputs import FrozenInputs
+from tpbench_score.json_lines import json_text
+from tpbench_score.outputs import PlannedInputs, load_outputs
+from tpbench_score.parsing import Extracted
+from tpbench_score.records import ANSWER_FIELDS, AnswerScore, Reference, Rule
+from tpbench_score.rules import DEFAULT_RULE, TEXT_IN_ROLE, find_rule
+from tpbench_score.rules.current_value import alias_corpus
+
+SCORES = pa.schema(
+    [
+        ("run_id", pa.string()),
+        ("reader", pa.string()),
+        ("role", pa.string()),
+        ("input_id", pa.string()),
+        ("example_id", pa.string()),
+        ("probe", pa.string()),
+        ("corpus", pa.string()),
+        ("language", pa.string()),
+        ("dialogue_id", pa.string()),
+        ("slot", pa.string()),
+        ("method", pa.string()),  # the KV-cache method where the run compressed the cache
+        ("ratio", pa.float64()),
+        ("selector_seed", pa.int64()),
+        ("protocol", pa.string()),
+        ("sample_seeds", pa.list_(pa.int64())),
+        ("alias_equivalent", pa.bool_()),
+        ("scorer", pa.string()),
+        ("strict", pa.bool_()),
+        ("loose", pa.bool_()),
+        ("token_f1", pa.float64()),  # P1, else null
+        ("parsed", pa.bool_()),  # P3, else null; so are the next five
+        ("goal_ok", pa.bool_()),
+        ("value_strict", pa.bool_()),
+        ("value_loose", pa.bool_()),
+        ("whole_strict", pa.bool_()),
+        ("whole_loose", pa.bool_()),
+        ("abstained", pa.bool_()),
+        ("superseded", pa.bool_()),  # P2 with an old value: the prediction is that value; else null
+        ("retained", pa.bool_()),  # the reference value occurs in the context; null where either is absent
+        ("answer", pa.string()),  # the scored value; JSON text where it is no string
+        ("goal_segment", pa.string()),
+        ("value_segment", pa.string()),
+        ("reason", pa.string()),  # a key of `tpbench_score.records.REASONS`
+        ("status", pa.string()),  # "ok", "error" (the reader failed) or "missing" (no output)
+        ("error", pa.string()),
+    ]
+)
+"""The columns of a score table."""
+
+RELEASE_KEY = b"tpbench.release"
+"""Schema metadata of a score table: the digest of the release that was scored."""
+
+_FROM_INPUT = (
+    "input_id",
+    "example_id",
+    "probe",
+    "corpus",
+    "language",
+    "dialogue_id",
+    "slot",
+    "selector_seed",
+    "protocol",
+    "sample_seeds",
+    "alias_equivalent",
+)
+_FROM_RUN = ("run_id", "reader", "role")
+
+
+def score(
+    release: Release | str | Path,
+    outputs: Sequence[str | Path | RunFolder] | None = None,
+    *,
+    allow_missing: bool = False,
+    rule: str = DEFAULT_RULE,
+) -> pa.Table:
+    """Scores saved outputs.
+
+    Args:
+        release: A release or its folder.
+        outputs: Run folders, or ``None`` for the runs stored in the release.
+        allow_missing: Count planned inputs without output as wrong (status ``"missing"``) instead of raising.
+        rule: Scorer version.
+
+    Returns:
+        A table of schema `SCORES`, one row per planned input of a run: runs in the order given, inputs in release
+        order. Its metadata holds the digest of the release.
+
+    Raises:
+        BadInput: The release or a run folder cannot be used, ids are duplicate, unknown or missing, or the rule
+            is unknown.
+    """
+    if not isinstance(release, Release):
+        release = Release.open(release)
+    inputs = FrozenInputs(release)
+    runs = load_outputs(inputs, outputs, allow_missing=allow_missing)
+    scorer = _Scorer(rule)
+    numbers = [_score_run(inputs, run, scorer) for run in runs]
+    scores = scorer.columns()
+    parts = [_rows(inputs, run, rule, scores.take(taken)) for run, taken in zip(runs, numbers, strict=True)]
+    table = pa.concat_tables(parts) if parts else SCORES.empty_table()
+    return table.replace_schema_metadata({RELEASE_KEY: release.digest.encode()})
+
+
+def _score_run(inputs: FrozenInputs, run: PlannedInputs, scorer: _Scorer) -> pa.Array:
+    """The number of the score of each planned input."""
+    names = ("probe", "corpus", "reference_goal", "reference_value", "old_value")
+    questions = zip(*(inputs.texts(name, run.positions) for name in names), strict=True)
+    answers = zip(run.text.to_pylist(), run.error.to_pylist(), run.answered.tolist(), strict=True)
+    role = run.run["role"]
+    return pa.array(
+        (scorer.number(role, *question, *answer) for question, answer in zip(questions, answers, strict=True)),
+        pa.int64(),
+    )
+
+
+def _rows(inputs: FrozenInputs, run: PlannedInputs, rule: str, scores: pa.Table) -> pa.Table:
+    """The rows of one run, given the scores of its inputs."""
+    rows = scores.num_rows
+    frozen = inputs.table.select(_FROM_INPUT).take(pa.array(run.positions))
+    failed = np.asarray(run.error.is_valid())
+    columns = {name: frozen[name] for name in _FROM_INPUT}
+    columns |= {name: pa.array([run.run[name]] * rows, pa.string()) for name in _FROM_RUN}
+    columns |= {name: scores[name] for name in (*ANSWER_FIELDS, "superseded")}
+    columns |= {
+        "method": run.method,
+        "ratio": run.ratio,
+        "scorer": pa.array([rule] * rows, pa.string()),
+        "retained": pa.array(inputs.retained(run.positions), pa.bool_()),
+        "status": pa.array(np.where(run.answered, np.where(failed, "error", "ok"), "missing"), pa.string()),
+        "error": run.error,
+    }
+    return pa.table([columns[name] for name in SCORES.names], schema=SCORES)
+
+
+class _Scorer:
+    """Scores each distinct answer to each distinct question once; a row then only holds the number of its score."""
+
+    def __init__(self, rule: str) -> None:
+        self.rule = rule
+        self._rules: dict[tuple[str, str], Rule] = {}
+        self._extracted: dict[tuple[Callable[..., Any], Callable[..., Any], str], Extracted] = {}
+        self._numbers: dict[tuple[Any, ...], int] = {}
+        self._scores: list[tuple[AnswerScore, bool | None]] = []
+
+    def number(self, *key: Any) -> int:
+        """The number of a score.
+
+        The key is (role, probe, corpus, reference goal, reference value, old value, text, error, answered).
+        """
+        found = self._numbers.get(key)
+        if found is None:
+            found = self._numbers[key] = len(self._scores)
+            self._scores.append(self._score(*key))
+        return found
+
+    def columns(self) -> pa.Table:
+        """All scores so far, in the order of their numbers."""
+        columns: dict[str, pa.Array] = {}
+        for name in ANSWER_FIELDS:
+            values = [getattr(score, name) for score, _ in self._scores]
+            if name in ("answer", "goal_segment", "value_segment"):
+                values = [_storable(value) for value in values]
+            columns[name] = pa.array(values, SCORES.field(name).type)
+        columns["superseded"] = pa.array([superseded for _, superseded in self._scores], pa.bool_())
+        return pa.table(columns)
+
+    def _score(
+        self,
+        role: str,
+        probe: str,
+        corpus: str,
+        goal: str | None,
+        value: str | None,
+        old_value: str | None,
+        text: str | None,
+        error: str | None,
+        answered: bool,
+    ) -> tuple[AnswerScore, bool | None]:
+        rule = self._rule(probe, corpus)
+        reference = Reference(corpus, goal or "", value or "")
+        prepare = TEXT_IN_ROLE.get(self.rule, {}).get(role)
+        extracted = self._extract(rule, prepare(text or "") if prepare else text or "")
+        if not answered:
+            result = replace(rule.score(extracted, reference), abstained=False, answer=None, reason="missing")
+        elif error is not None and rule.score_failed:
+            result = rule.score_failed(extracted)
+        else:
+            result = rule.score(extracted, reference)
+        if probe != "current_value" or old_value is None:
+            return result, None
+        said = result.answer if isinstance(result.answer, str) else None
+        return result, values_match(said, old_value, alias_corpus(corpus))
+
+    def _rule(self, probe: str, corpus: str) -> Rule:
+        key = (probe, corpus)
+        if key not in self._rules:
+            self._rules[key] = find_rule(self.rule, probe, corpus)
+        return self._rules[key]
+
+    def _extract(self, rule: Rule, text: str) -> Extracted:
+        key = (rule.parse, rule.read, text)
+        if key not in self._extracted:
+            self._extracted[key] = rule.read(rule.parse(text))
+        return self._extracted[key]
+
+
+def _storable(value: Any) -> str | None:
+    """A scored value as the text of a column: other JSON values as JSON text, lone surrogates replaced."""
+    if value is None:
+        return None
+    text = value if isinstance(value, str) else json_text(value)
+    return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
+
+
+def count_rows(scores: pa.Table) -> list[tuple[dict[str, str], dict[str, int]]]:
+    """Per run, role and probe: how many inputs were planned, and what became of them.
+
+    ``planned`` = ``ok`` + ``error`` + ``missing``; ``strict``, ``loose`` and ``abstained`` are counts among them.
+    """
+    status = {name: pc.equal(scores["status"], name) for name in ("ok", "error", "missing")}
+    verdicts = {name: scores[name] for name in ("strict", "loose", "abstained")}
+    keys = ("run_id", "role", "probe")
+    table = pa.table({**{key: scores[key] for key in keys}, **status, **verdicts})
+    sums = [(name, "sum") for name in (*status, *verdicts)]
+    # One thread keeps the groups in the order in which they first appear.
+    groups = table.group_by(list(keys), use_threads=False).aggregate([([], "count_all"), *sums]).to_pylist()
+    return [
+        (
+            {key: group[key] for key in keys},
+            {"planned": group["count_all"], **{name: group[f"{name}_sum"] for name, _ in sums}},
+        )
+        for group in groups
+    ]
