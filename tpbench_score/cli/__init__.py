@@ -1,0 +1,19 @@
+"""``tpbench-score``: from saved answers to scores and tables."""
+
+from __future__ import annotations
+
+from tpbench_data.console import LazyGroup, run
+
+cli = LazyGroup(
+    name="tpbench-score",
+    help="Score saved answers and make every table, on a CPU, without a model or a network.",
+    commands_in={
+        "answers": "tpbench_score.cli.answers",
+        "score": "tpbench_score.cli.score",
+    },
+)
+
+
+def main() -> None:
+    """Entry point of the console script."""
+    run(cli, "tpbench-score")
