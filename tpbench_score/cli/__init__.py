@@ -10,6 +10,7 @@ cli = LazyGroup(
     commands_in={
         "answers": "tpbench_score.cli.answers",
         "score": "tpbench_score.cli.score",
+        "tables": "tpbench_score.tables_cli",
     },
 )
 

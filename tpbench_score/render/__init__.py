@@ -13,9 +13,20 @@ from tpbench_score.render.counts import with_counts
 from tpbench_score.render.jsontext import table_object, to_json
 from tpbench_score.render.latex import to_latex
 from tpbench_score.render.markdown import to_markdown
+from tpbench_score.render.names import file_stems
 from tpbench_score.tables.model import TableResult, Unavailable
 
-__all__ = ["FORMATS", "Format", "table_object", "to_csv", "to_json", "to_latex", "to_markdown", "with_counts"]
+__all__ = [
+    "FORMATS",
+    "Format",
+    "file_stems",
+    "table_object",
+    "to_csv",
+    "to_json",
+    "to_latex",
+    "to_markdown",
+    "with_counts",
+]
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tpbench_score.statistics.draws import (
+    CORPUS_SEED_PREFIX,
     OWN_ALGORITHM,
     OWN_SEED,
     PUBLISHED_SEED,
@@ -34,6 +35,8 @@ LOWER, UPPER = 0.025, 0.975
 """The two quantiles of every interval."""
 
 CORPUS_RESAMPLES = 10_000
+CORPUS_SIGNATURE = f"paper-mt19937({CORPUS_RESAMPLES},{CORPUS_SEED_PREFIX})"
+"""The settings of ``corpus_interval`` for a signature."""
 
 
 @dataclass(frozen=True)
@@ -79,11 +82,14 @@ class Sample:
         values: one number per row (0 or 1, a token-F1, or a paired difference).
         seeds: the sample seed of each row; rows that are pooled share one number.
         clusters: the source dialogue of each row.
+        counted: which rows count, for a share among some of them ("given parsed"); ``None`` for all. The others
+            stay in the sample as dialogues that can be drawn.
     """
 
     values: Floats
     seeds: Integers
     clusters: Sequence[str]
+    counted: npt.NDArray[np.bool_] | None = None
 
 
 @dataclass(frozen=True)
@@ -106,40 +112,56 @@ def _sums(sample: Sample, order: str) -> _Sums:
     seeds, seed = np.unique(sample.seeds, return_inverse=True)
     cell = cluster * len(seeds) + seed
     size = len(place) * len(seeds)
-    rows = np.bincount(cell, minlength=size)
+    counted = np.ones(len(cell), dtype=np.bool_) if sample.counted is None else sample.counted
+    rows = np.bincount(cell, weights=counted, minlength=size)
     scale = 1.0
     if not np.array_equal(sample.values, np.rint(sample.values)):
         # A fraction (token-F1) becomes a whole number of 2^-k; the largest possible resample stays below 2^53.
         largest = int(rows.max(initial=1)) * len(seeds) * len(place) * max(1.0, float(np.abs(sample.values).max()))
         scale = 2.0 ** min(40, 52 - int(largest).bit_length())
-    whole = np.rint(sample.values * scale)
+    whole = np.rint(sample.values * scale) * counted
     values = np.bincount(cell, weights=whole, minlength=size).astype(np.float64)
     shape = (len(place), len(seeds))
-    sizes = np.bincount(seed, minlength=len(seeds))
+    sizes = np.bincount(seed, weights=counted, minlength=len(seeds))
     return _Sums(
         values.reshape(shape),
-        rows.astype(np.float64).reshape(shape),
+        rows.reshape(shape).astype(np.float64),
         scale,
         tuple(int(n) for n in sizes),
     )
 
 
-def _multiplicities(indices: Integers, clusters: int) -> Floats:
+Counts = npt.NDArray[np.uint16]
+
+_BLOCK = 2_000
+"""Resamples that are held as floating-point numbers at a time."""
+
+
+def _multiplicities(indices: Integers, clusters: int) -> Counts:
     """How often each resample holds each cluster, shape (resamples, clusters)."""
-    resamples = len(indices)
-    out = np.empty((resamples, clusters), dtype=np.float64)
-    step = max(1, 2_000_000 // max(1, clusters))
-    for start in range(0, resamples, step):
-        part = indices[start : start + step]
+    out = np.empty((len(indices), clusters), dtype=np.uint16)
+    for start in range(0, len(indices), _BLOCK):
+        part = indices[start : start + _BLOCK]
         flat = part + (np.arange(len(part)) * clusters)[:, None]
         counts = np.bincount(flat.ravel(), minlength=len(part) * clusters)
-        out[start : start + step] = counts.reshape(len(part), clusters)
+        out[start : start + _BLOCK] = counts.reshape(len(part), clusters)
     return out
 
 
-@functools.lru_cache(maxsize=3)
-def _drawn(recipe: Recipe, clusters: int) -> Floats:
+@functools.lru_cache(maxsize=24)
+def _drawn(recipe: Recipe, clusters: int) -> Counts:
     return _multiplicities(recipe.draw(clusters), clusters)
+
+
+def _resampled(drawn: Counts, sums: Floats) -> Floats:
+    """Sums over the drawn clusters: (resamples, clusters) times (clusters, columns).
+
+    Products of whole numbers below 2^53 are exact in any order, whatever library multiplies.
+    """
+    out = np.empty((len(drawn), sums.shape[1]))
+    for start in range(0, len(drawn), _BLOCK):
+        out[start : start + _BLOCK] = drawn[start : start + _BLOCK].astype(np.float64) @ sums
+    return out
 
 
 def quantile(sorted_values: Floats, q: float) -> float:
@@ -157,14 +179,16 @@ def percentile_interval(statistics: Floats) -> Interval:
     return quantile(ordered, LOWER), quantile(ordered, UPPER)
 
 
-def _interval_of(sums: _Sums, values: Floats, rows: Floats) -> Interval:
-    """``values`` and ``rows``: resampled sums, shape (resamples, seeds)."""
+def _interval_of(sums: _Sums, values: Floats, rows: Floats) -> Interval | None:
+    """``values`` and ``rows``: resampled sums, shape (resamples, seeds). A resample without any row has no mean."""
     numerator = np.zeros(len(values))
     denominator = np.zeros(len(values))
     for column, size in enumerate(sums.seed_sizes):
-        numerator += values[:, column] / size
-        denominator += rows[:, column] / size
-    return percentile_interval(numerator / sums.scale / denominator)
+        if size:
+            numerator += values[:, column] / size
+            denominator += rows[:, column] / size
+    some = denominator > 0
+    return percentile_interval(numerator[some] / sums.scale / denominator[some]) if some.any() else None
 
 
 def intervals(samples: Sequence[Sample], recipe: Recipe = OWN) -> list[Interval | None]:
@@ -183,8 +207,7 @@ def intervals(samples: Sequence[Sample], recipe: Recipe = OWN) -> list[Interval 
         drawn = _drawn(recipe, clusters)
         for start in range(0, len(group), 32):
             part = group[start : start + 32]
-            # Products of whole numbers below 2^53 are exact in any order, whatever library multiplies.
-            stacked = drawn @ np.hstack([m for _, sums in part for m in (sums.values, sums.rows)])
+            stacked = _resampled(drawn, np.hstack([m for _, sums in part for m in (sums.values, sums.rows)]))
             column = 0
             for index, sums in part:
                 width = len(sums.seed_sizes)
@@ -210,7 +233,7 @@ def gap_intervals(contrasts: Sequence[Sequence[Sample]]) -> list[list[Interval |
             continue
         clusters = len(sums[0].values)
         drawn = _multiplicities(stream.draw(clusters, PUBLISHED.resamples), clusters)
-        out.append([_interval_of(s, drawn @ s.values, drawn @ s.rows) for s in sums])
+        out.append([_interval_of(s, _resampled(drawn, s.values), _resampled(drawn, s.rows)) for s in sums])
     return out
 
 

@@ -46,19 +46,22 @@ class Measure:
         values: the value of each entry.
         among: the entries that count; ``None`` for all. Such a share is no ranking: each method has its own subset.
         bold: whether the best compressed entry is marked.
+        needs: a column that may be unknown (no context stored, no old value); a dash where it is unknown throughout.
     """
 
     name: str
     values: Callable[[Scores], Values]
     among: Callable[[Scores], Values] | None = None
     bold: bool = True
+    needs: str = ""
 
 
 STRICT = Measure("strict", truth("strict"))
 LOOSE = Measure("loose", truth("loose"))
 TOKEN_F1 = Measure("token_f1", number("token_f1"))
 PARSED = Measure("parsed", truth("parsed"), bold=False)
-RETAINED = Measure("retained", truth("retained"))
+RETAINED = Measure("retained", truth("retained"), needs="retained")
+READ_GIVEN_KEPT = Measure("strict_given_retained", truth("strict"), among=truth("retained"), needs="retained")
 WHOLE_STRICT = Measure("whole_strict", truth("whole_strict"))
 
 
@@ -78,6 +81,8 @@ def seed_label(seed: int) -> int | None:
 
 def over_seeds(rows: Scores, measure: Measure) -> Number:
     """The mean over sample seeds of a measure on rows of one method (scoring spec 4.1)."""
+    if measure.needs and not (rows[measure.needs] != UNKNOWN).any():
+        return Number(None, why=f"{measure.needs} is not known for these inputs")
     values = measure.values(rows)
     counted = np.ones(len(rows), dtype=bool) if measure.among is None else measure.among(rows) == 1
     per_seed = []
@@ -144,9 +149,8 @@ def ordered_methods(plans: Iterable[Plan]) -> list[str]:
 def sample_of(rows: Scores, measure: Measure) -> Sample:
     """The rows of a measure as a bootstrap sample over source dialogues, in input order."""
     rows = rows.input_order()
-    if measure.among is not None:
-        rows = rows.take(measure.among(rows) == 1)
-    return Sample(measure.values(rows), rows["seed"], rows.texts("dialogue_id"))
+    counted = None if measure.among is None else measure.among(rows) == 1
+    return Sample(measure.values(rows), rows["seed"], rows.texts("dialogue_id"), counted)
 
 
 def method_rows(
@@ -217,9 +221,16 @@ def _add_intervals(table: list[dict[str, Cell]], plans: Sequence[Plan], recipe: 
         table[index][method] = replace(cell, numbers=tuple(numbers))
 
 
+def ratio_text(ratio: float | None) -> str:
+    """A nominal ratio with two decimals, or as many as it has."""
+    if ratio is None:
+        return "adaptive"
+    return f"{ratio:.2f}" if abs(ratio - round(ratio, 2)) < 1e-9 else f"{ratio:g}"
+
+
 def ratio_key(ratio: float | None) -> str:
-    """A ratio in a column key: "r030"; "adaptive" where there is none. Rounds, for 0.29 * 100 is not 29."""
-    return "adaptive" if ratio is None else f"r{round(ratio * 100):03d}"
+    """A ratio in a column key: "r030"; "r0125" for 0.125; "adaptive" where there is none."""
+    return ratio_text(ratio) if ratio is None else "r" + ratio_text(ratio).replace(".", "")
 
 
 def input_notes(plans: Sequence[Plan], rows: Sequence[Row]) -> list[str]:

@@ -1,4 +1,4 @@
-"""Tables 3, 10, 23, 24 and 25 (one reader), 17 and 18 (the other readers): accuracy on the main runs.
+"""Tables 3, 14, 17, 23 and 24: accuracy by probe and by turn budget, and what the accuracy tables share.
 
 Source: scoring spec 5. One table per protocol and ratio, never mixed; columns for every corpus in the release.
 """
@@ -10,34 +10,27 @@ from collections.abc import Callable, Iterator, Sequence
 from tpbench_data.names import corpus_label
 from tpbench_score.statistics.bootstrap import OWN
 from tpbench_score.tables.grid import (
-    KV_METHODS,
     LOOSE,
-    PARSED,
     STRICT,
     TOKEN_F1,
-    WHOLE_STRICT,
     Measure,
     Plan,
     input_notes,
     marks_note,
     method_rows,
     ratio_key,
-    truth,
+    ratio_text,
 )
 from tpbench_score.tables.model import Column, TableResult
-from tpbench_score.tables.scores import NO_SEED, Scores
+from tpbench_score.tables.scores import Scores
 from tpbench_score.tables.study import Study
-
-PAPER_RATIO = 0.30
-
-GIVEN_PARSED = Measure("strict_given_parsed", truth("strict"), among=truth("parsed"))
 
 
 def facts(reader: str, protocol: str, ratio: float | None, *, several_ratios: bool = False) -> list[tuple[str, str]]:
     """What the cells of a table share."""
     out = [("reader", reader)]
     if not several_ratios:
-        out.append(("ratio", "adaptive" if ratio is None else f"{ratio:.2f}"))
+        out.append(("ratio", ratio_text(ratio)))
     return [*out, ("protocol", protocol)]
 
 
@@ -66,7 +59,7 @@ def protocols_and_ratios(rows: Scores, probes: Sequence[str]) -> Iterator[tuple[
 ColumnMaker = Callable[[str, Scores], list[Plan]]
 
 
-def _column(
+def column(
     corpus: str,
     rows: Scores,
     probe: str,
@@ -81,7 +74,7 @@ def _column(
     return Plan(column, rows.pick(probe=probe, corpus=corpus), measures)
 
 
-def _grid(
+def grid(
     study: Study,
     number: int,
     title: str,
@@ -91,8 +84,10 @@ def _grid(
     readers: Sequence[str] | None = None,
     note: str = "",
     beside: Scores | None = None,
+    beside_note: Callable[[Scores], list[str]] = lambda rows: [],
 ) -> list[TableResult]:
-    """One table per reader, protocol and ratio; ``beside``: rows of another role that are shown with them."""
+    """One table per reader, protocol and ratio; ``beside``: rows of another role that are shown with them, and a
+    note on them."""
     out = []
     for reader in [study.reader] if readers is None else readers:
         rows = study.rows(("main",), *probes, reader=reader)
@@ -102,7 +97,7 @@ def _grid(
             if beside is not None:
                 other = beside.pick(protocol=protocol, corpus=corpora).at_ratio(ratio)
                 part = part.joined(other)
-                notes += cache_note(other)
+                notes += beside_note(other)
             plans = [plan for corpus in corpora for plan in make(corpus, part)]
             table_rows = method_rows(plans, study.universe, recipe=OWN if study.with_intervals else None)
             notes = [*marks_note(table_rows), *notes, *input_notes(plans, table_rows)]
@@ -114,18 +109,9 @@ def _grid(
                     table_rows,
                     facts=tuple(facts(reader, protocol, ratio)),
                     notes=tuple(notes + other_readers_note(study, readers)),
-                    signature=study.signature,
                 )
             )
     return out
-
-
-def cache_note(rows: Scores) -> list[str]:
-    """Says that cache methods stand beside turn selectors without competing with them."""
-    if not len(rows):
-        return []
-    seeds = ", ".join(str(seed) for seed in rows.seeds() if seed != NO_SEED)
-    return [f"Cache methods (sample seed {seeds}) are never marked as best: bold is the best turn selector."]
 
 
 def other_readers_note(study: Study, readers: Sequence[str] | None) -> list[str]:
@@ -140,29 +126,14 @@ def table_3(study: Study) -> list[TableResult]:
 
     def make(corpus: str, rows: Scores) -> list[Plan]:
         return [
-            _column(corpus, rows, "initial_goal", (STRICT, LOOSE), "P1 strict / loose"),
-            _column(corpus, rows, "current_value", (STRICT,), "P2 strict"),
-            _column(corpus, rows, "joint_recovery", (LOOSE,), "P3 loose"),
-            _column(corpus, rows, "joint_recovery", (STRICT,), "P3 strict"),
+            column(corpus, rows, "initial_goal", (STRICT, LOOSE), "P1 strict / loose"),
+            column(corpus, rows, "current_value", (STRICT,), "P2 strict"),
+            column(corpus, rows, "joint_recovery", (LOOSE,), "P3 loose"),
+            column(corpus, rows, "joint_recovery", (STRICT,), "P3 strict"),
         ]
 
     probes = ("initial_goal", "current_value", "joint_recovery")
-    return _grid(study, 3, "Main scores on the three probes", probes, make)
-
-
-def table_10(study: Study) -> list[TableResult]:
-    """P3-strict under the segment and the whole-field rule, the share parsed, and strict among the parsed."""
-
-    def make(corpus: str, rows: Scores) -> list[Plan]:
-        return [
-            _column(corpus, rows, "joint_recovery", (STRICT,), "Segment"),
-            _column(corpus, rows, "joint_recovery", (WHOLE_STRICT,), "Whole"),
-            _column(corpus, rows, "joint_recovery", (PARSED,), "Parsed"),
-            _column(corpus, rows, "joint_recovery", (GIVEN_PARSED,), "Seg. given parsed"),
-        ]
-
-    note = "Seg. given parsed scores another subset for each method: it is no ranking and has no best entry."
-    return _grid(study, 10, "P3-strict under the two scorers", ("joint_recovery",), make, note=note)
+    return grid(study, 3, "Main scores on the three probes", probes, make)
 
 
 def table_23(study: Study) -> list[TableResult]:
@@ -170,11 +141,11 @@ def table_23(study: Study) -> list[TableResult]:
 
     def make(corpus: str, rows: Scores) -> list[Plan]:
         return [
-            _column(corpus, rows, "initial_goal", (measure,), label, show_sd=True)
+            column(corpus, rows, "initial_goal", (measure,), label, show_sd=True)
             for measure, label in ((STRICT, "Strict"), (LOOSE, "Loose"), (TOKEN_F1, "Token F1"))
         ]
 
-    return _grid(study, 23, "P1 under three scoring rules", ("initial_goal",), make)
+    return grid(study, 23, "P1 under three scoring rules", ("initial_goal",), make)
 
 
 def _by_ratio(
@@ -198,9 +169,9 @@ def _by_ratio(
             plans = []
             for corpus in corpora_of(part):
                 for ratio in ratios:
-                    label = "P2" if ratio is None else f"r = {ratio:.2f}"
+                    label = "P2" if ratio is None else f"r = {ratio_text(ratio)}"
                     cell = part.at_ratio(ratio)
-                    plan = _column(corpus, cell, "current_value", measures, label, show_sd=True, key=ratio_key(ratio))
+                    plan = column(corpus, cell, "current_value", measures, label, show_sd=True, key=ratio_key(ratio))
                     plans.append(plan)
             plans = [plan for plan in plans if len(plan.rows)]
             if not plans:
@@ -217,7 +188,6 @@ def _by_ratio(
                     table_rows,
                     facts=tuple(facts(reader, protocol, None, several_ratios=True)),
                     notes=tuple(notes),
-                    signature=study.signature,
                 )
             )
     return out
@@ -242,29 +212,3 @@ def other_readers(study: Study) -> list[str]:
 def table_17(study: Study) -> list[TableResult]:
     """Table 24 for the other readers."""
     return _by_ratio(study, 17, "P2-strict of another reader", other_readers(study), ("main",), (STRICT,))
-
-
-def _p3_columns(corpus: str, rows: Scores) -> list[Plan]:
-    return [
-        _column(corpus, rows, "joint_recovery", (measure,), label, show_sd=True)
-        for measure, label in ((LOOSE, "Loose"), (STRICT, "Strict"))
-    ]
-
-
-def table_18(study: Study) -> list[TableResult]:
-    """P3, segment-local, for the other readers."""
-    return _grid(
-        study,
-        18,
-        "P3 of another reader, segment-local",
-        ("joint_recovery",),
-        _p3_columns,
-        readers=other_readers(study),
-    )
-
-
-def table_25(study: Study) -> list[TableResult]:
-    """P3 over seeds, segment-local; cache methods of the role ``kv`` are shown below and never marked as best."""
-    cache = study.rows(("kv",), "joint_recovery").pick(probe="joint_recovery", method=KV_METHODS)
-    title = "P3 over seeds, segment-local"
-    return _grid(study, 25, title, ("joint_recovery",), _p3_columns, beside=cache)

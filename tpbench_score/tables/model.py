@@ -5,10 +5,10 @@ Nothing here rounds or formats: that is the renderer's work (scoring spec 5, "Ro
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal
 
-from tpbench_score.statistics.bootstrap import Interval
+from tpbench_score.statistics.bootstrap import OWN, Interval
 
 Kind = Literal["rate", "points", "count", "p", "correlation", "rank", "ratio"]
 """How a number is shown: rates with three decimals, points with one, p-values as a x 10^b, counts plain."""
@@ -148,6 +148,8 @@ class TableResult:
         head: heading of the row labels.
         facts: what all cells share, for example reader, ratio, protocol; printed under the title.
         notes: sentences under the table: what is absent, what was counted as wrong.
+        mean: what its means are over, for the signature.
+        intervals: how its intervals were drawn, for the signature of a table that has any.
         signature: what the numbers were made from.
     """
 
@@ -160,7 +162,9 @@ class TableResult:
     head: str = "Method"
     facts: tuple[tuple[str, str], ...] = ()
     notes: tuple[str, ...] = ()
-    signature: str = field(default="", compare=False)
+    mean: str = "seeds"
+    intervals: str = OWN.signature
+    signature: str = ""
 
     @property
     def name(self) -> str:

@@ -10,8 +10,23 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from tpbench_data.errors import BadInput
-from tpbench_data.names import PROBE_LABELS
-from tpbench_score.tables import main
+from tpbench_data.names import PROBE_LABELS, PROBES, ROLES
+from tpbench_data.slots import SLOT_GROUPS
+from tpbench_score.tables import (
+    alias,
+    corpora,
+    deletion,
+    free_form,
+    joint,
+    kv,
+    main,
+    matched,
+    ranks,
+    retention,
+    scope,
+    semantic,
+)
+from tpbench_score.tables.grid import DELETIONS, KV_METHODS
 from tpbench_score.tables.model import TableResult, Unavailable
 from tpbench_score.tables.study import Study
 
@@ -21,7 +36,7 @@ class Need:
     """Scored outputs that a table reads.
 
     Attributes:
-        roles: the roles of runs that can feed it, the first that has rows is read.
+        roles: the roles of runs that can feed it, the first that has rows is read; empty where no output is read.
         probes: any of these must have rows.
         methods: at least one of these methods must occur; empty for any.
         corpora: at least one of these corpora must occur; empty for any.
@@ -40,23 +55,29 @@ class Need:
 
     def lacking(self, study: Study) -> str:
         """What is missing, as one phrase; "" if nothing is."""
-        rows = study.rows(self.roles, *self.probes)
+        if not self.roles:
+            return ""
+        readers = [study.reader]
         if self.other_reader and not study.reader_given:
-            if not study.others:
+            readers = study.others
+            if not readers:
                 return f"outputs of a second reader (or --reader) in role {self.roles[0]}"
-            rows = next(
-                (found for name in study.others if len(found := study.rows(self.roles, *self.probes, reader=name))),
-                rows,
-            )
-        for column, wanted in (("corpus", self.corpora), ("method", self.methods)):
-            if wanted:
-                rows = rows.pick(**{column: wanted})
-        return "" if len(rows) else str(self)
+        for reader in readers:
+            for role in self.roles:
+                rows = study.rows((role,), *self.probes, reader=reader)
+                for column, wanted in (("corpus", self.corpora), ("method", self.methods)):
+                    if wanted:
+                        rows = rows.pick(**{column: wanted})
+                if len(rows):
+                    return ""
+        return str(self)
 
     def __str__(self) -> str:
-        parts = [f"outputs in role {' or '.join(self.roles)}"]
+        if not self.roles:
+            return self.also
+        parts = ["any outputs" if self.roles == ROLES else f"outputs in role {' or '.join(self.roles)}"]
         if self.probes:
-            parts.append("of " + " or ".join(f"{PROBE_LABELS.get(p, p)} {p}" for p in self.probes))
+            parts.append("of " + " or ".join(f"{PROBE_LABELS[p]} {p}" if p in PROBES else p for p in self.probes))
         if self.corpora:
             parts.append("on " + " or ".join(self.corpora))
         if self.methods:
@@ -88,8 +109,11 @@ class Table:
 
 
 _P1, _P2, _P3 = "initial_goal", "current_value", "joint_recovery"
+_MAIN_P1, _MAIN_P2, _MAIN_P3 = (Need(probes=(probe,)) for probe in (_P1, _P2, _P3))
+_DELETED = Need(roles=deletion.ROLES, probes=(_P2,), methods=DELETIONS)
 
 _ALL = (
+    Table(2, "Scope of each comparison", (Need(roles=ROLES),), ("reader", "sample", "scorer"), scope.table_2),
     Table(
         3,
         "Main scores on the three probes",
@@ -98,11 +122,62 @@ _ALL = (
         main.table_3,
     ),
     Table(
+        4,
+        "Judged full equivalence of P1 answers",
+        (Need(probes=(_P1,), also="saved judgments of all answers of a method"),),
+        ("P1 equivalent",),
+        semantic.table_4,
+    ),
+    Table(
+        5,
+        "Current value still in the compressed context",
+        (Need(probes=(_P2,), also="their contexts"),),
+        ("Retained",),
+        retention.table_5,
+    ),
+    Table(
+        6,
+        "P2-strict, retention, and accuracy where the value is kept",
+        (Need(probes=(_P2,), also="their contexts"),),
+        ("P2 strict", "Retained", "Read given kept"),
+        retention.table_6,
+    ),
+    Table(
+        7,
+        "P2-strict / retention by slot group",
+        (Need(probes=(_P2,), also="their contexts"),),
+        SLOT_GROUPS,
+        retention.table_7,
+    ),
+    Table(
+        8,
+        "Matched first-user-plus-recent comparison",
+        (Need(roles=matched.ROLES, probes=(_P3,), methods=(matched.SUBJECT,)),),
+        ("P3 strict",),
+        matched.table_8,
+    ),
+    Table(
+        9,
+        "P3 after excluding pairs that the alias rule accepts",
+        (_MAIN_P3,),
+        ("Full context loose, strict", "Best selector loose, strict"),
+        alias.table_9,
+    ),
+    Table(
         10,
         "P3-strict under the two scorers",
-        (Need(probes=(_P3,)),),
+        (_MAIN_P3,),
         ("Segment", "Whole", "Parsed", "Seg. given parsed"),
-        main.table_10,
+        joint.table_10,
+    ),
+    Table(11, "P2-strict in the paired deletion experiment", (_DELETED,), ("P2 strict",), deletion.table_11),
+    Table(12, "P2 in the deletion experiment, strict / loose", (_DELETED,), ("strict / loose",), deletion.table_12),
+    Table(
+        13,
+        "What the reader answers when evidence is deleted",
+        (_DELETED,),
+        ("Abstain", "Old value"),
+        deletion.table_13,
     ),
     Table(
         14,
@@ -110,6 +185,20 @@ _ALL = (
         (Need(roles=("budgets", "main"), probes=(_P2,), ratios=(0.50, 0.70), also="a ratio above 0.40"),),
         ("strict / loose per ratio",),
         main.table_14,
+    ),
+    Table(
+        15,
+        "Strict accuracy of cache methods",
+        (Need(roles=("kv", "chunk_sweep"), probes=(_P2, _P3), methods=KV_METHODS),),
+        ("one column per cache method", "Best turn selector"),
+        kv.table_15,
+    ),
+    Table(
+        16,
+        "ChunkKV by chunk length",
+        (Need(roles=("chunk_sweep",), probes=(_P2,), also=f"runs whose cache settings name a {kv.CHUNK_KEY}"),),
+        ("P2 strict", "Malformed", "Abstain"),
+        kv.table_16,
     ),
     Table(
         17,
@@ -123,15 +212,37 @@ _ALL = (
         "P3 of another reader, segment-local",
         (Need(probes=(_P3,), other_reader=True),),
         ("Loose", "Strict"),
-        main.table_18,
+        joint.table_18,
     ),
     Table(
-        23,
-        "P1 under three scoring rules",
-        (Need(probes=(_P1,)),),
-        ("Strict", "Loose", "Token F1"),
-        main.table_23,
+        19,
+        "LongMemEval-KU P2-strict",
+        (Need(roles=corpora.ROLES, probes=(_P2,), corpora=("lme_ku",)),),
+        ("P2 strict",),
+        corpora.table_19,
     ),
+    Table(
+        20,
+        "RiSAWOZ P2-strict",
+        (Need(roles=corpora.ROLES, probes=(_P2,), corpora=("risawoz",)),),
+        ("P2 strict",),
+        corpora.table_20,
+    ),
+    Table(
+        21,
+        "Free-form answer accuracy",
+        (Need(roles=("free_form", "main"), probes=("free_form",), ratios=(0.10, 0.30)),),
+        ("strict per ratio",),
+        free_form.table_21,
+    ),
+    Table(
+        22,
+        "Free-form contexts: lexical answer retention / boundary-turn recall",
+        (Need(roles=(), also="free-form inputs with their contexts"),),
+        ("retention / recall",),
+        free_form.table_22,
+    ),
+    Table(23, "P1 under three scoring rules", (_MAIN_P1,), ("Strict", "Loose", "Token F1"), main.table_23),
     Table(
         24,
         "P2-strict by turn budget",
@@ -139,7 +250,23 @@ _ALL = (
         ("strict per ratio",),
         main.table_24,
     ),
-    Table(25, "P3 over seeds, segment-local", (Need(probes=(_P3,)),), ("Loose", "Strict"), main.table_25),
+    Table(25, "P3 over seeds, segment-local", (_MAIN_P3,), ("Loose", "Strict"), joint.table_25),
+    Table(
+        2,
+        "Ranks and means of the compressed methods",
+        (_MAIN_P1, _MAIN_P2),
+        ("P1 strict", "P1 loose", "P2 strict"),
+        ranks.figure_2,
+        "figure",
+    ),
+    Table(
+        3,
+        "Deleting the update turn moves the reader to the value it replaced",
+        (_DELETED,),
+        ("Current value", "Superseded value", "No answer"),
+        deletion.figure_3,
+        "figure",
+    ),
 )
 
 TABLES: dict[int, Table] = {table.number: table for table in _ALL if table.kind == "table"}
@@ -164,6 +291,16 @@ def chosen_tables(tables: Sequence[int], figures: Sequence[int]) -> list[Table]:
     return out
 
 
+def signed(result: TableResult, study: Study) -> TableResult:
+    """The table with its signature: what was scored, which mean, how intervals were drawn."""
+    if study.signature is None:
+        return result
+    settings = {"mean": result.mean}
+    if any(n.interval for row in result.rows for cell in row.cells for n in cell.numbers):
+        settings["intervals"] = result.intervals
+    return replace(result, signature=str(study.signature.extended(**settings)))
+
+
 def make_tables(study: Study, tables: Iterable[Table] | None = None) -> list[TableResult | Unavailable]:
     """Computes tables; each that cannot be computed is reported with what is missing, in its place."""
     out: list[TableResult | Unavailable] = []
@@ -171,7 +308,7 @@ def make_tables(study: Study, tables: Iterable[Table] | None = None) -> list[Tab
         missing = [phrase for need in table.inputs if (phrase := need.lacking(study))]
         results = [] if missing else table.function(study)
         if results:
-            out += [replace(result, signature=study.signature) for result in results]
+            out += [signed(result, study) for result in results]
         else:
             missing = missing or [str(need) for need in table.inputs]
             out.append(Unavailable(table.number, table.title, "; ".join(missing), table.kind))

@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from tpbench_data.errors import BadInput
+from tpbench_score.signature import Signature
 from tpbench_score.tables.scores import Scores
 from tpbench_score.tables.universe import Universe
 
@@ -28,7 +29,7 @@ class Study:
         references: input id -> reference goal, for joining judgments.
         free_form: the release's free-form inputs with their contexts, where it has any.
         with_intervals: whether rates get their bootstrap intervals.
-        signature: the signature line; ``intervals`` are named in it by the caller.
+        signature: what the scores were made from; each table adds the settings of its statistics.
     """
 
     scores: Scores
@@ -40,7 +41,7 @@ class Study:
     references: Callable[[], Mapping[str, str]] = dict
     free_form: Callable[[], pa.Table | None] = lambda: None
     with_intervals: bool = False
-    signature: str = ""
+    signature: Signature | None = None
 
     @property
     def others(self) -> list[str]:
