@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
+
+_SPDX = re.compile(r"(CC|MIT|Apache|BSD|CDLA|ODbL|ODC|PDDL|GPL|LGPL|MPL)[A-Za-z0-9.-]*")
+
+
+def licence_link(licence: str) -> str:
+    """The SPDX page of a licence id, or the text itself where it is not an id that SPDX lists."""
+    return f"https://spdx.org/licenses/{licence}.html" if _SPDX.fullmatch(licence) else licence
 
 
 def licence_files(facts: dict[str, Any]) -> dict[str, str]:
@@ -15,8 +23,9 @@ def _notice(name: str, corpus: dict[str, Any]) -> str:
         f"The rows with corpus = {name} derive from: {corpus['title']}",
         f"Licence of the source: {corpus['licence']}",
     ]
-    if corpus["licence"].startswith("CC-"):
-        lines.append(f"Licence text: https://spdx.org/licenses/{corpus['licence']}.html")
+    link = licence_link(str(corpus["licence"]))
+    if link.startswith("https:"):
+        lines.append(f"Licence text: {link}")
     if corpus["homepage"]:
         lines.append(f"Homepage: {corpus['homepage']}")
     if corpus["citation"]:

@@ -7,14 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from tpbench_data.canonical import sha256_hex
 from tpbench_data.errors import BadInput
 from tpbench_data.release.manifest import read_manifest
+from tpbench_data.release.parquet_reading import read_parquet
 from tpbench_data.release.schema import CONFIGS, PROBE_CONFIGS
 
-MAX_TABLE_BYTES = 2 * 2**30
+__all__ = ["Release", "read_parquet"]
 
 
 @dataclass(frozen=True)
@@ -70,45 +70,36 @@ class Release:
         parts = [self._read(entry, schema) for entry in self.files(config)]
         return pa.concat_tables(parts) if parts else schema.empty_table()
 
-    def _read(self, entry: dict[str, Any], schema: pa.Schema) -> pa.Table:
+    def stored_tables(self) -> dict[str, bytes]:
+        """File name -> content of the tables frozen with the release (``tables/``), by name.
+
+        Raises:
+            BadInput: A file is missing or was changed.
+        """
+        prefix = "tables/"
+        entries = [entry for entry in self.manifest["files"] if entry["path"].startswith(prefix)]
+        return {entry["path"].removeprefix(prefix): self.read_bytes(entry) for entry in entries}
+
+    def read_bytes(self, entry: dict[str, Any]) -> bytes:
+        """The content of a file of the manifest, which must be as the manifest says.
+
+        Raises:
+            BadInput: The file is missing, a link, or was changed.
+        """
         path = self.path / entry["path"]
-        if path.is_symlink() or not path.is_file():
+        if not path.is_file() or holds_link(self.path, entry["path"]):
             raise BadInput("file is missing", file=path, remedy="Get the release again")
-        data = path.read_bytes()
-        if len(data) != entry["bytes"] or sha256_hex(data) != entry["sha256"]:
-            raise BadInput("was changed: it does not match manifest.json", file=path, remedy="Get the release again")
-        return read_parquet(data, schema, path)
+        if path.stat().st_size == entry["bytes"]:
+            data: bytes = path.read_bytes()
+            if sha256_hex(data) == entry["sha256"]:
+                return data
+        raise BadInput("was changed: it does not match manifest.json", file=path, remedy="Get the release again")
+
+    def _read(self, entry: dict[str, Any], schema: pa.Schema) -> pa.Table:
+        return read_parquet(self.read_bytes(entry), schema, self.path / entry["path"])
 
 
-def read_parquet(data: bytes, schema: pa.Schema, path: Path) -> pa.Table:
-    """Parquet bytes as a table with exactly this schema.
-
-    Raises:
-        BadInput: Damaged, too large when unpacked, or with other columns.
-    """
-    try:
-        file = pq.ParquetFile(pa.BufferReader(data))
-        unpacked = sum(file.metadata.row_group(i).total_byte_size for i in range(file.metadata.num_row_groups))
-        if unpacked > MAX_TABLE_BYTES:
-            raise BadInput(f"unpacks to {unpacked} bytes, more than {MAX_TABLE_BYTES}", file=path)
-        found = file.schema_arrow
-        for field in schema:
-            position = found.get_field_index(field.name)
-            if position < 0:
-                raise BadInput("column is missing", file=path, field=field.name)
-            if found.field(position).type != field.type:
-                raise BadInput(
-                    f"column holds {found.field(position).type}, not {field.type}",
-                    file=path,
-                    field=field.name,
-                )
-        extra = sorted(set(found.names) - set(schema.names))
-        if extra or found.names != schema.names:
-            raise BadInput(
-                "unknown column" if extra else "columns in another order",
-                file=path,
-                field=(extra or found.names)[0],
-            )
-        return file.read().cast(schema)
-    except (pa.ArrowException, OSError) as problem:
-        raise BadInput(f"not a readable Parquet file ({problem})", file=path, remedy="Get it again") from problem
+def holds_link(folder: Path, path: str) -> bool:
+    """Whether a file of a release, or a folder on the way to it, is a symbolic link."""
+    parts = path.split("/")
+    return any(folder.joinpath(*parts[: number + 1]).is_symlink() for number in range(len(parts)))
