@@ -11,8 +11,8 @@ from itertools import pairwise
 from typing import Protocol
 
 from tpbench_data.dialogue import USER, Dialogue, FlatState, flat_state
+from tpbench_data.han import value_form
 from tpbench_data.names import ValueRuleName
-from tpbench_data.normalize import normalize_value
 
 Alternatives = tuple[str, ...]
 
@@ -114,7 +114,7 @@ VALUE_RULES: dict[ValueRuleName, ValueRule] = {"first": FirstListed(), "disjoint
 
 
 def _normal_forms(values: Alternatives, corpus: str) -> set[str]:
-    return {normalize_value(value, corpus) for value in values} - {""}
+    return {value_form(value, corpus) for value in values} - {""}
 
 
 def user_states(dialogue: Dialogue) -> list[tuple[int, FlatState]]:

@@ -18,6 +18,33 @@ SYSTEM = "system"
 
 
 @dataclass(frozen=True, slots=True)
+class AuthoredQuestion:
+    """A question that came with the dialogue: written by hand, or by the corpus itself.
+
+    Attributes:
+        question: The question as a reader is asked it.
+        answer: The reference answer.
+        old_answer: The answer that held before the update; empty where there was none.
+        slot: The slot the question is about; empty where the dialogue has no slots.
+        transition_type: One of `TRANSITION_TYPES`.
+        update_turn: Turn id of the update turn.
+        boundary_turns: Turn ids at which the answer changes or a second decision is made.
+        support_turns: Turn ids that state or confirm the answer.
+        distractor_turns: Turn ids that invite a wrong answer.
+    """
+
+    question: str
+    answer: str
+    old_answer: str
+    slot: str
+    transition_type: str
+    update_turn: int
+    boundary_turns: tuple[int, ...]
+    support_turns: tuple[int, ...]
+    distractor_turns: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Dialogue:
     """One source dialogue.
 
@@ -28,6 +55,7 @@ class Dialogue:
         speakers: ``user`` or ``system``, one per turn.
         texts: The utterances as the corpus has them, one per turn; the position is the turn id.
         states: The annotated state after each turn, ``None`` where the corpus annotates nothing.
+        questions: Questions that came with the dialogue.
     """
 
     dialogue_id: str
@@ -36,6 +64,7 @@ class Dialogue:
     speakers: tuple[str, ...]
     texts: tuple[str, ...]
     states: tuple[State | None, ...]
+    questions: tuple[AuthoredQuestion, ...] = ()
 
     def __len__(self) -> int:
         return len(self.texts)

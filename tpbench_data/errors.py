@@ -7,6 +7,7 @@ print it and exit with 2; library callers may catch either the TPBench class or 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 
 class TPBenchError(Exception):
@@ -33,7 +34,7 @@ class BadInput(TPBenchError, ValueError):
         field: str | None = None,
         remedy: str | None = None,
     ) -> None:
-        self.problem, self.row, self.field = problem, row, field
+        self.problem, self.row, self.field, self.remedy = problem, row, field, remedy
         place = [str(file)] if file is not None else []
         if row is not None:
             place.append(f"row {row}")
@@ -41,6 +42,16 @@ class BadInput(TPBenchError, ValueError):
             place.append(f"field '{field}'")
         text = f"{', '.join(place)}: {problem}" if place else problem
         super().__init__(f"{text}. {remedy}." if remedy else f"{text}.")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # The message is made once: pickled as it stands, a worker process can hand the error on.
+        return _remade, (type(self), str(self), self.__dict__)
+
+
+def _remade(kind: type[BadInput], text: str, fields: dict[str, Any]) -> BadInput:
+    error = kind.__new__(kind, text)
+    error.__dict__.update(fields)
+    return error
 
 
 class BadRelease(TPBenchError, ValueError):

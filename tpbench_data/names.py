@@ -7,13 +7,20 @@ from __future__ import annotations
 
 from typing import Literal
 
-Probe = Literal["initial_goal", "current_value", "joint_recovery"]
+Probe = Literal["initial_goal", "current_value", "joint_recovery", "free_form"]
 ProtocolName = Literal["paper", "matched"]
 ValueRuleName = Literal["first", "disjoint"]
 Role = Literal["main", "budgets", "deletion", "first_user_recent", "kv", "chunk_sweep", "corpus", "free_form", "judge"]
 
 PROBES: tuple[Probe, ...] = ("initial_goal", "current_value", "joint_recovery")
-PROBE_LABELS: dict[str, str] = {"initial_goal": "P1", "current_value": "P2", "joint_recovery": "P3"}
+INPUT_PROBES: tuple[Probe, ...] = (*PROBES, "free_form")
+"""Every config whose rows are reader inputs."""
+PROBE_LABELS: dict[str, str] = {
+    "initial_goal": "P1",
+    "current_value": "P2",
+    "joint_recovery": "P3",
+    "free_form": "Free-form",
+}
 
 TRANSITION_TYPES = ("replace_value", "add_constraint", "remove_constraint", "switch_goal", "return_value")
 

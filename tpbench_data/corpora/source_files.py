@@ -1,138 +1,199 @@
-"""Reading the files of a corpus from a folder, a tar archive or a zip archive, without unpacking to disk."""
+"""Reading the files of a corpus from a folder, a tar or zip archive or a compressed file, without unpacking to disk."""
 
 from __future__ import annotations
 
+import bz2
+import gzip
+import lzma
 import re
 import tarfile
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass, field
+from functools import partial
 from hashlib import sha256
 from pathlib import Path, PurePosixPath
-from typing import IO
+from typing import IO, Any
 
 from tpbench_data.errors import BadInput
 
 MAX_FILE_BYTES = 512 * 2**20
 MAX_TOTAL_BYTES = 4 * 2**30
 _TAR_SUFFIXES = (".tar", ".tar.xz", ".tar.gz", ".tgz", ".tar.bz2")
+_OPENERS: dict[str, Callable[..., Any]] = {".xz": lzma.open, ".gz": gzip.open, ".bz2": bz2.open}
+
+
+@dataclass(frozen=True, slots=True)
+class _Member:
+    """One file: its path as shown, and how to get its content."""
+
+    name: str
+    read: Callable[[], bytes]
+
+    @property
+    def base(self) -> str:
+        return PurePosixPath(self.name).name
 
 
 @dataclass
 class SourceFiles:
     """The files of one corpus whose base name matches ``pattern``, in number order.
 
+    A folder may hold the files themselves or, where it holds none of them, archives and compressed files of them.
+
     Attributes:
-        path: A folder, a ``.tar[.xz|.gz|.bz2]`` or a ``.zip``.
+        path: A folder, a ``.tar[.xz|.gz|.bz2]``, a ``.zip``, or one file, which may be ``.xz``, ``.gz`` or ``.bz2``.
         pattern: Regular expression for the whole base name; its first group, if any, is the file number.
-        subfolder: The folder to take where several hold matching files, such as ``train``.
+        preferred: Regular expression searched in the path within ``path``; where some files match it, only those
+            are taken (the train folder beside dev and test).
+        version: Version of the corpus where the caller knows it; a loader fills in what it recognises.
+        hashes: After iteration: base name -> SHA-256 of the unpacked content.
         digest: After iteration: SHA-256 over names and contents, the same for a folder and an archive of it.
-        count: After iteration: number of files read.
     """
 
     path: Path
     pattern: str
-    subfolder: str | None = None
+    preferred: str | None = None
+    version: str = ""
+    hashes: dict[str, str] = field(default_factory=dict, init=False)
     digest: str = field(default="", init=False)
-    count: int = field(default=0, init=False)
+
+    @property
+    def count(self) -> int:
+        """After iteration: number of files read."""
+        return len(self.hashes)
 
     def __iter__(self) -> Iterator[tuple[str, bytes]]:
-        """Yields (display name, content) in file-number order, whatever order the archive lists its files in.
+        """Yields (display name, content) in file-number order, whatever order an archive lists its files in.
 
         Raises:
-            BadInput: No such path, an unreadable archive, no matching file, or one that is unreasonably large.
+            BadInput: No such path, an unreadable archive, no matching file, two of one name, or one
+                that is unreasonably large.
         """
         overall = sha256()
-        found = False
-        for name, data in self._read():
-            found = True
-            overall.update(f"{PurePosixPath(name).name}\0{sha256(data).hexdigest()}\n".encode())
-            self.count += 1
-            yield f"{self.path}/{name}", data
-        if not found:
+        self.hashes.clear()
+        with ExitStack() as open_archives:
+            for member in self._members(open_archives):
+                data = member.read()
+                self.hashes[member.base] = sha256(data).hexdigest()
+                overall.update(f"{member.base}\0{self.hashes[member.base]}\n".encode())
+                yield f"{self.path}/{member.name}" if self.path.is_dir() or self._is_archive() else str(self.path), data
+        if not self.hashes:
             raise BadInput(
-                f"no file named like {self.pattern!r} in it",
-                file=self.path,
-                remedy="Check the path of the corpus",
+                f"no file named like {self.pattern!r} in it", file=self.path, remedy="Check the path of the corpus"
             )
         self.digest = overall.hexdigest()
 
-    def _read(self) -> Iterator[tuple[str, bytes]]:
-        if self.path.is_dir():
-            names = [p.relative_to(self.path).as_posix() for p in self.path.rglob("*") if p.is_file()]
-            for name in self._chosen(names):
-                file = self.path / name
-                self._check_size(name, file.stat().st_size)
-                yield name, file.read_bytes()
-        elif not self.path.is_file():
-            raise BadInput("no such file or folder", file=self.path, remedy="Check the path of the corpus")
-        elif self.path.name.endswith(_TAR_SUFFIXES):
-            yield from self._read_tar()
-        elif self.path.suffix == ".zip":
-            yield from self._read_zip()
-        else:
-            yield self.path.name, self.path.read_bytes()
+    def _is_archive(self) -> bool:
+        return self.path.suffix == ".zip" or self.path.name.endswith(_TAR_SUFFIXES)
 
-    def _read_tar(self) -> Iterator[tuple[str, bytes]]:
+    def _members(self, stack: ExitStack) -> list[_Member]:
+        if self.path.is_dir():
+            return self._chosen(self._in_folder(stack))
+        if not self.path.is_file():
+            raise BadInput("no such file or folder", file=self.path, remedy="Check the path of the corpus")
+        if self._is_archive():
+            return self._chosen(self._in_archive(self.path, self.path.name, stack))
+        name = self.path.name
+        base = name.removesuffix(self.path.suffix) if self.path.suffix in _OPENERS else name
+        return [_Member(base, partial(_read_file, self.path))]
+
+    def _in_folder(self, stack: ExitStack) -> list[_Member]:
+        paths = sorted(path for path in self.path.rglob("*") if path.is_file())
+        plain = [
+            _Member(path.relative_to(self.path).as_posix(), partial(_read_file, path))
+            for path in paths
+            if self._matches(path.name)
+        ]
+        if plain:
+            return plain
+        packed: list[_Member] = []
+        for path in paths:
+            name = path.relative_to(self.path).as_posix()
+            if path.suffix == ".zip" or path.name.endswith(_TAR_SUFFIXES):
+                packed += [
+                    _Member(f"{name}/{member.name}", member.read) for member in self._in_archive(path, name, stack)
+                ]
+            elif path.suffix in _OPENERS and self._matches(path.name.removesuffix(path.suffix)):
+                packed.append(_Member(name.removesuffix(path.suffix), partial(_read_file, path)))
+        return packed
+
+    def _in_archive(self, path: Path, shown: str, stack: ExitStack) -> list[_Member]:
+        try:
+            if path.suffix == ".zip":
+                archive = stack.enter_context(zipfile.ZipFile(path))
+                names = [item.filename for item in archive.infolist() if not item.is_dir()]
+                return [_Member(n, partial(_read_zipped, archive, n, path)) for n in names if self._matches(n)]
+            return self._in_tar(path)
+        except (tarfile.TarError, zipfile.BadZipFile, lzma.LZMAError, EOFError, OSError) as problem:
+            raise BadInput(
+                f"damaged archive ({problem})", file=self.path.parent / shown, remedy="Download it again"
+            ) from problem
+
+    def _in_tar(self, path: Path) -> list[_Member]:
         # A compressed tar can only be read forwards, so the members are held until their turn comes.
         held: dict[str, bytes] = {}
         total = 0
-        try:
-            with tarfile.open(self.path, "r|*") as archive:
-                for member in archive:
-                    if not member.isfile() or not self._matches(member.name):
-                        continue
-                    self._check_size(member.name, member.size)
-                    total += member.size
-                    if total > MAX_TOTAL_BYTES:
-                        raise BadInput(f"unpacks to more than {MAX_TOTAL_BYTES} bytes", file=self.path)
-                    handle = archive.extractfile(member)
-                    if handle is not None:
-                        held[member.name] = handle.read()
-        except (tarfile.TarError, EOFError, OSError) as problem:
-            raise BadInput(f"damaged archive ({problem})", file=self.path, remedy="Download it again") from problem
-        for name in self._chosen(list(held)):
-            yield name, held.pop(name)
-
-    def _read_zip(self) -> Iterator[tuple[str, bytes]]:
-        try:
-            with zipfile.ZipFile(self.path) as archive:
-                sizes = {item.filename: item.file_size for item in archive.infolist() if not item.is_dir()}
-                for name in self._chosen(list(sizes)):
-                    self._check_size(name, sizes[name])
-                    with archive.open(name) as handle:
-                        yield name, _bounded(handle, self.path, name)
-        except zipfile.BadZipFile as problem:
-            raise BadInput(f"damaged archive ({problem})", file=self.path, remedy="Download it again") from problem
+        with tarfile.open(path, "r|*") as archive:
+            for member in archive:
+                if not member.isfile() or not self._matches(member.name):
+                    continue
+                _check_size(f"{path}/{member.name}", member.size)
+                total += member.size
+                if total > MAX_TOTAL_BYTES:
+                    raise BadInput(f"unpacks to more than {MAX_TOTAL_BYTES} bytes", file=path)
+                handle = archive.extractfile(member)
+                if handle is not None:
+                    held[member.name] = handle.read()
+        return [_Member(name, partial(held.pop, name)) for name in list(held)]
 
     def _matches(self, name: str) -> bool:
         return re.fullmatch(self.pattern, PurePosixPath(name).name) is not None
 
-    def _chosen(self, names: list[str]) -> list[str]:
-        names = [name for name in names if self._matches(name)]
-        folders = {PurePosixPath(name).parent for name in names}
-        if len(folders) > 1:
-            kept = {folder for folder in folders if folder.name == self.subfolder}
-            if len(kept) != 1:
-                listed = ", ".join(sorted(str(folder) for folder in folders))
-                raise BadInput(
-                    f"matching files in several folders ({listed})", file=self.path, remedy="Name one of them"
-                )
-            names = [name for name in names if PurePosixPath(name).parent in kept]
-        return sorted(names, key=self._order)
+    def _chosen(self, members: list[_Member]) -> list[_Member]:
+        """The preferred members, or all, in number order.
 
-    def _order(self, name: str) -> tuple[int, str]:
-        match = re.fullmatch(self.pattern, PurePosixPath(name).name)
+        Files with names of their own (``val.json.zip`` beside ``test.json.zip``) may lie in several places.
+        """
+        if self.preferred:
+            members = [member for member in members if re.search(self.preferred, member.name)] or members
+        if len({member.base for member in members}) < len(members):
+            listed = ", ".join(sorted({str(PurePosixPath(member.name).parent) for member in members}))
+            raise BadInput(f"matching files in several folders ({listed})", file=self.path, remedy="Name one of them")
+        return sorted(members, key=self._order)
+
+    def _order(self, member: _Member) -> tuple[int, str, str]:
+        match = re.fullmatch(self.pattern, member.base)
         number = match.group(1) if match and match.re.groups else None
-        return (int(number) if number else 0, name)
-
-    def _check_size(self, name: str, size: int) -> None:
-        if size > MAX_FILE_BYTES:
-            raise BadInput(f"{size} bytes, more than the limit of {MAX_FILE_BYTES}", file=f"{self.path}/{name}")
+        return (int(number) if number else 0, member.base, member.name)
 
 
-def _bounded(handle: IO[bytes], archive: Path, name: str) -> bytes:
+def _check_size(file: str | Path, size: int) -> None:
+    if size > MAX_FILE_BYTES:
+        raise BadInput(f"{size} bytes, more than the limit of {MAX_FILE_BYTES}", file=file)
+
+
+def _read_file(path: Path) -> bytes:
+    if path.suffix not in _OPENERS:
+        _check_size(path, path.stat().st_size)
+        return path.read_bytes()
+    try:
+        with _OPENERS[path.suffix](path, "rb") as handle:
+            return _bounded(handle, path)
+    except (lzma.LZMAError, EOFError, OSError) as problem:
+        raise BadInput(f"damaged file ({problem})", file=path, remedy="Download it again") from problem
+
+
+def _read_zipped(archive: zipfile.ZipFile, name: str, path: Path) -> bytes:
+    try:
+        with archive.open(name) as handle:
+            return _bounded(handle, f"{path}/{name}")
+    except (zipfile.BadZipFile, EOFError, OSError, RuntimeError, NotImplementedError) as problem:
+        raise BadInput(f"damaged archive ({problem})", file=path, remedy="Download it again") from problem
+
+
+def _bounded(handle: IO[bytes], file: str | Path) -> bytes:
     data = handle.read(MAX_FILE_BYTES + 1)
-    if len(data) > MAX_FILE_BYTES:
-        raise BadInput(f"more than the limit of {MAX_FILE_BYTES} bytes", file=f"{archive}/{name}")
+    _check_size(file, len(data))
     return data
