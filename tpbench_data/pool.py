@@ -8,12 +8,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 
+from tpbench_data.candidates import CANDIDATE_COLUMNS, read_candidates, read_p3_pool
 from tpbench_data.changes import Update, ValueRule, updates
-from tpbench_data.dialogue import Dialogue
+from tpbench_data.dialogue import AuthoredQuestion, Dialogue
 from tpbench_data.errors import BadInput
+from tpbench_data.han import has_han, value_stated
 from tpbench_data.matching import value_in_turns
+
+__all__ = ["Pool", "Question", "given_pool", "native_pool", "new_value_occurs", "read_candidates", "read_p3_pool"]
 
 DONTCARE = "dontcare"
 
@@ -33,6 +36,7 @@ class Question:
         is_final: Whether the slot is not updated again.
         update: The replayed update; ``None`` where the dialogue is not available or does not show it.
         dialogue: The source dialogue; ``None`` likewise.
+        asked: The corpus's own wording of the question with its evidence, where it has one.
     """
 
     example_id: str
@@ -45,16 +49,26 @@ class Question:
     is_final: bool
     update: Update | None
     dialogue: Dialogue | None
+    asked: AuthoredQuestion | None = None
 
 
 @dataclass
 class Pool:
-    """An ordered pool with the counts of what was seen and dropped on the way, in the order of the steps."""
+    """An ordered pool with the counts of what was seen and dropped on the way, in the order of the steps.
+
+    Attributes:
+        questions: In pool order.
+        counts: Step -> number.
+        p3_ids: The ids of a given P3 pool.
+        unmatched: Ids of given candidates that raw data does not reproduce.
+        is_complete: Whether every question is used, without a draw or further rules.
+    """
 
     questions: list[Question]
     counts: dict[str, int]
     p3_ids: list[str] | None = None
     unmatched: list[str] = field(default_factory=list)
+    is_complete: bool = False
 
 
 def native_pool(dialogues: Iterable[Dialogue], corpus: str, rule: ValueRule) -> Pool:
@@ -69,14 +83,14 @@ def native_pool(dialogues: Iterable[Dialogue], corpus: str, rule: ValueRule) -> 
     counts: Counter[str] = Counter()
     seen: set[str] = set()
     for dialogue in dialogues:
-        _check_new(dialogue.dialogue_id, seen)
+        check_new(dialogue.dialogue_id, seen)
         counts["dialogues"] += 1
         number = 0
         for update in updates(dialogue, rule):
             counts["updates"] += 1
             if DONTCARE in (update.old_value, update.new_value):
                 counts["dropped: dontcare"] += 1
-            elif not value_in_turns(update.new_value, dialogue.texts, corpus):
+            elif not new_value_occurs(update.new_value, dialogue):
                 counts["dropped: new value in no turn"] += 1
             else:
                 example_id = f"{corpus}_{dialogue.dialogue_id}__qa_{number:02d}"
@@ -104,7 +118,7 @@ def given_pool(
     found: dict[str, Dialogue] = {}
     seen: set[str] = set()
     for dialogue in dialogues:
-        _check_new(dialogue.dialogue_id, seen)
+        check_new(dialogue.dialogue_id, seen)
         if dialogue.dialogue_id in wanted:
             found[dialogue.dialogue_id] = dialogue
     if not seen:
@@ -144,6 +158,13 @@ def given_pool(
     return Pool(questions, counts, p3_ids, unmatched)
 
 
+def new_value_occurs(value: str, dialogue: Dialogue) -> bool:
+    """Whether a value is in a turn: the laxer substring test of `value_in_turns`, for Chinese `value_stated`."""
+    if has_han(value):
+        return any(value_stated(value, text, dialogue.corpus) for text in dialogue.texts)
+    return value_in_turns(value, dialogue.texts, dialogue.corpus)
+
+
 def _question(example_id: str, dialogue: Dialogue, update: Update) -> Question:
     return Question(
         example_id=example_id,
@@ -159,25 +180,11 @@ def _question(example_id: str, dialogue: Dialogue, update: Update) -> Question:
     )
 
 
-def _check_new(dialogue_id: str, seen: set[str]) -> None:
+def check_new(dialogue_id: str, seen: set[str]) -> None:
+    """Adds an id to those seen; raises BadInput where it was seen before."""
     if dialogue_id in seen:
         raise BadInput(f"two dialogues have the id {dialogue_id!r}", remedy="Ids must be unique within a corpus")
     seen.add(dialogue_id)
-
-
-CANDIDATE_COLUMNS = (
-    "dialogue_id",
-    "source_dialogue_id",
-    "slot",
-    "old_value",
-    "new_value",
-    "origin_turn_id",
-    "origin_turn_candidates",
-    "final_slot_update_turn_id",
-    "final_slot_value",
-    "later_slot_update_turn_ids",
-    "is_final",
-)
 
 
 def _fields(update: Update) -> tuple[str, ...]:
@@ -197,67 +204,3 @@ def _fields(update: Update) -> tuple[str, ...]:
 
 def _stated(row: Mapping[str, str]) -> tuple[str, ...]:
     return tuple(row[column] for column in CANDIDATE_COLUMNS[2:])
-
-
-def read_candidates(path: Path) -> list[Mapping[str, str]]:
-    """Reads a candidates file: tab separated, a header line, no quoting (values may hold bare quotes).
-
-    Raises:
-        BadInput: A column is missing, a row has another number of cells, a number is not one, or an id repeats.
-    """
-    header, lines = _lines(path)
-    names = header.split("\t")
-    absent = [column for column in CANDIDATE_COLUMNS if column not in names]
-    if absent:
-        raise BadInput("column missing", file=path, row=1, field=absent[0], remedy="See docs/building.md")
-    rows: list[Mapping[str, str]] = []
-    ids: set[str] = set()
-    for number, line in lines:
-        cells = line.split("\t")
-        if len(cells) != len(names):
-            raise BadInput(f"{len(cells)} cells instead of {len(names)}", file=path, row=number)
-        row = dict(zip(names, cells, strict=True))
-        if not row["origin_turn_id"].isdecimal():
-            raise BadInput("not a turn number", file=path, row=number, field="origin_turn_id")
-        if row["is_final"] not in ("true", "false"):
-            raise BadInput("must be true or false", file=path, row=number, field="is_final")
-        if row["dialogue_id"] in ids:
-            raise BadInput(f"{row['dialogue_id']!r} appears twice", file=path, row=number, field="dialogue_id")
-        ids.add(row["dialogue_id"])
-        rows.append(row)
-    if not rows:
-        raise BadInput("no candidate in it", file=path)
-    return rows
-
-
-def read_p3_pool(path: Path, known: set[str]) -> list[str]:
-    """Reads the ids of a P3 pool, one a line.
-
-    Raises:
-        BadInput: An id repeats or is not among the candidates.
-    """
-    first, rest = _lines(path)
-    ids: list[str] = []
-    seen: set[str] = set()
-    for number, line in [(1, first), *rest]:
-        if line in seen:
-            raise BadInput(f"{line!r} appears twice", file=path, row=number)
-        if line not in known:
-            raise BadInput(f"{line!r} is not among the candidates", file=path, row=number)
-        seen.add(line)
-        ids.append(line)
-    return ids
-
-
-def _lines(path: Path) -> tuple[str, list[tuple[int, str]]]:
-    try:
-        text = path.read_bytes().decode("utf-8")
-    except FileNotFoundError as problem:
-        raise BadInput("no such file", file=path) from problem
-    except UnicodeDecodeError as problem:
-        raise BadInput(f"not UTF-8 ({problem.reason})", file=path) from problem
-    lines = [(n, line.removesuffix("\r")) for n, line in enumerate(text.split("\n"), start=1)]
-    filled = [(n, line) for n, line in lines if line]
-    if not filled:
-        raise BadInput("the file is empty", file=path)
-    return filled[0][1], filled[1:]

@@ -12,15 +12,17 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from tpbench_data.dialogue import Dialogue
-from tpbench_data.matching import alias_equivalent, value_in_text, value_in_turns
+from tpbench_data.dialogue import AuthoredQuestion, Dialogue
+from tpbench_data.evidence import answer_turns
+from tpbench_data.matching import alias_equivalent
 from tpbench_data.names import Probe
-from tpbench_data.pool import Pool, Question
+from tpbench_data.pool import Pool, Question, new_value_occurs
 
 P3_MIN_TURNS = 10
 P3_MIN_UPDATE_TURN = 6
 
 _SENTENCE_END = re.compile(r"[.?!]")
+_SENTENCE_END_ZH = re.compile(r"[.?!。？！]")
 _OPENINGS = (
     "can you ",
     "could you ",
@@ -45,10 +47,10 @@ class Example:
         question: The update question it comes from.
         dialogue: The source dialogue.
         sample_seeds: Seeds whose draw contains it, in the order given.
-        reference_goal: What P1 (first sentence) or P3 (task text) must recover; ``None`` for P2.
-        reference_value: What P2 or P3 must recover; ``None`` for P1.
-        answer_turns: Turn ids that state the reference: the first user turn for P1, else every turn in which
-            the value occurs at phrase boundaries (may be empty).
+        reference_goal: What P1 (first sentence) or P3 (task text) must recover; ``None`` elsewhere.
+        reference_value: What P2, P3 or a free-form answer must recover; ``None`` for P1.
+        answer_turns: Turn ids that state the reference: the first user turn for P1, the turns that the corpus
+            annotates where its own question is asked, else every turn that states the value (may be empty).
         evidence: Turn ids an oracle keeps, most important first.
     """
 
@@ -67,21 +69,22 @@ class Example:
         return _is_alias(self.question)
 
 
-def first_sentence(text: str) -> str:
+def first_sentence(text: str, language: str = "en") -> str:
     """The text up to the first full stop, question or exclamation mark, wherever it stands, without the mark.
 
-    A decimal point counts ("a 4.0 rated house" is cut after the 4); a text without a mark is kept whole.
-    Source: FINDINGS part D.
+    A decimal point counts ("a 4.0 rated house" is cut after the 4); a text without a mark is kept whole. In
+    Chinese the full-width marks count too. Source: FINDINGS part D.
     """
-    return _SENTENCE_END.split(text, maxsplit=1)[0].strip()
+    end = _SENTENCE_END_ZH if language.split("-")[0] == "zh" else _SENTENCE_END
+    return end.split(text, maxsplit=1)[0].strip()
 
 
-def task_text(first_user_turn: str) -> str:
+def task_text(first_user_turn: str, language: str = "en") -> str:
     """The goal reference of P3: the first sentence without one polite opening, lower-cased.
 
     Source: construction spec 6, "Task text for P3".
     """
-    text = first_sentence(first_user_turn) or first_user_turn
+    text = first_sentence(first_user_turn, language) or first_user_turn
     text = text.strip()
     for opening in _OPENINGS:
         if text.lower().startswith(opening):
@@ -103,7 +106,8 @@ def pool_counts(pool: Pool) -> Counts:
 def draw(pool: Pool, probe: Probe, seeds: Sequence[int], n: int) -> tuple[list[Example], dict[int, Counts]]:
     """Draws one probe for every sample seed and merges the sets: one example per question, with its seeds.
 
-    Draws are made from the whole pool; questions without a dialogue are dropped afterwards and counted.
+    Draws are made from the whole pool; questions without a dialogue are dropped afterwards and counted. Of a
+    complete pool every question is in the set of every seed.
 
     Args:
         pool: The ordered pool.
@@ -114,7 +118,7 @@ def draw(pool: Pool, probe: Probe, seeds: Sequence[int], n: int) -> tuple[list[E
     Returns:
         The examples in order of first appearance over the seeds, and per seed the counts of each step.
     """
-    rule = _RULES[probe]
+    rule = _draw_all if pool.is_complete else _RULES[probe]
     merged: dict[str, tuple[Question, list[int]]] = {}
     counts: dict[int, Counts] = {}
     for seed in seeds:
@@ -128,6 +132,10 @@ def _shuffled(pool: Pool, seed: int, n: int) -> list[Question]:
     order = list(pool.questions)
     random.Random(seed).shuffle(order)
     return order[:n]
+
+
+def _draw_all(pool: Pool, seed: int, n: int) -> tuple[list[Question], Counts]:
+    return pool.questions, {"eligible": len(pool.questions), "left": len(pool.questions)}
 
 
 def _draw_initial_goal(pool: Pool, seed: int, n: int) -> tuple[list[Question], Counts]:
@@ -147,7 +155,7 @@ def _draw_current_value(pool: Pool, seed: int, n: int) -> tuple[list[Question], 
             dropped["dropped: alias-equivalent values"] += 1
         elif question.dialogue is None:
             dropped["dropped: no dialogue"] += 1
-        elif not value_in_turns(question.new_value, question.dialogue.texts, question.corpus):
+        elif not new_value_occurs(question.new_value, question.dialogue):
             dropped["dropped: new value in no turn"] += 1
         else:
             kept.append(question)
@@ -207,21 +215,45 @@ def _example(probe: Probe, question: Question, seeds: tuple[int, ...]) -> Exampl
         raise ValueError(f"{question.example_id} has no dialogue")  # draws drop these
     first = dialogue.first_user_turn
     if probe == "initial_goal":
-        goal = first_sentence(dialogue.texts[first])
+        goal = first_sentence(dialogue.texts[first], dialogue.language)
         return Example(probe, question, dialogue, seeds, goal, None, (first,), (first,))
-    answers = answer_turns(dialogue, question.new_value)
+    if question.asked is not None:
+        answers = question.asked.support_turns
+        evidence = _distinct([question.turn, *reversed(answers)])
+        return Example(probe, question, dialogue, seeds, None, question.new_value, answers, evidence)
+    answers = answer_turns(dialogue.texts, question.new_value, dialogue.corpus)
     newest_first = [*reversed(answers)]
     if probe == "current_value":
         evidence = _distinct([*newest_first[:1], question.turn, *newest_first[1:]])
         return Example(probe, question, dialogue, seeds, None, question.new_value, answers, evidence)
     evidence = _distinct([*newest_first[:1], first, question.turn, *newest_first[1:]])
-    goal = task_text(dialogue.texts[first])
+    goal = task_text(dialogue.texts[first], dialogue.language)
     return Example(probe, question, dialogue, seeds, goal, question.new_value, answers, evidence)
 
 
-def answer_turns(dialogue: Dialogue, value: str) -> tuple[int, ...]:
-    """Turn ids in which the value occurs at phrase boundaries, whoever says it (paper section 4)."""
-    return tuple(turn for turn, text in enumerate(dialogue.texts) if value_in_text(value, text, dialogue.corpus))
+def free_form_examples(
+    found: Iterable[tuple[Dialogue, int, AuthoredQuestion]], corpus: str, seeds: Sequence[int]
+) -> list[Example]:
+    """The free-form examples of collected questions; they belong to every sample seed, because none is drawn."""
+    examples = []
+    for dialogue, number, asked in found:
+        question = Question(
+            example_id=f"{corpus}_{dialogue.dialogue_id}__qa_{number:02d}",
+            corpus=corpus,
+            dialogue_id=dialogue.dialogue_id,
+            slot=asked.slot,
+            old_value=asked.old_answer,
+            new_value=asked.answer,
+            turn=asked.update_turn,
+            is_final=True,
+            update=None,
+            dialogue=dialogue,
+            asked=asked,
+        )
+        answers = answer_turns(dialogue.texts, asked.answer, corpus)
+        evidence = _distinct([asked.update_turn, *reversed(asked.support_turns)])
+        examples.append(Example("free_form", question, dialogue, tuple(seeds), None, asked.answer, answers, evidence))
+    return examples
 
 
 def _distinct(turns: Iterable[int]) -> tuple[int, ...]:

@@ -35,6 +35,11 @@ def slot_label(slot: str) -> str:
     return _SEPARATORS.sub(" ", slot).strip().lower()
 
 
+def shown_slot(slot: str, language: str) -> str:
+    """How a prompt names a slot: `slot_label`, in Chinese prompts the slot as annotated (construction 9)."""
+    return slot if language.split("-")[0] == "zh" else slot_label(slot)
+
+
 def slot_group(slot: str) -> SlotGroup:
     """The group of a slot: the first whose words occur anywhere in the name (scoring spec 4.3).
 

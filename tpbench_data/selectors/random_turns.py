@@ -20,16 +20,19 @@ class RandomTurns(Selector):
 
     Attributes:
         seed: Selector seed; the published main pools use 42 for every sample seed.
+        keyed: Whether the example id enters the seed. The published free-form inputs were drawn without it, so
+            dialogues of equal length keep the same positions there.
     """
 
     name: ClassVar[str] = "random"
     summary: ClassVar[str] = "k turns drawn at random, seeded per example"
 
     seed: int = 42
+    keyed: bool = True
 
     def pick(self, item: SelectionInput, k: int) -> Iterable[int]:
         """A seeded sample of turn ids."""
-        seed = int(sha256_hex(f"{self.seed}|{item.example_id}")[:16], 16) % 2**32
+        seed = int(sha256_hex(f"{self.seed}|{item.example_id}")[:16], 16) % 2**32 if self.keyed else self.seed
         return random.Random(seed).sample(range(item.n_turns), k)
 
     @property
