@@ -26,7 +26,10 @@ JSON_REQUEST = (
 )
 
 
-SYSTEM_PROMPT_ZH = "你将阅读一段对话，它可能不完整或被压缩过。请只根据给出的内容回答。只回复一个 JSON 对象，不要附加其他文字，不要使用 Markdown 代码块。"
+SYSTEM_PROMPT_ZH = (
+    "你将阅读一段可能不完整或被压缩过的对话。请只根据给出的内容回答，"
+    + "并且只回复一个 JSON 对象，不要附加其他文字，不要使用 Markdown 代码块。"
+)
 JSON_REQUEST_ZH = (
     "请回复一个 JSON 对象，恰好包含以下三个字段：\n"
     '"value"：你的答案，字符串\n'

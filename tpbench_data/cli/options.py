@@ -51,6 +51,23 @@ def named_paths(pairs: tuple[str, ...], option: str) -> dict[str, Path]:
     return found
 
 
+def limits(pairs: tuple[str, ...], option: str) -> dict[str, int | None]:
+    """``NAME=N`` or ``NAME=none`` pairs, where N is a whole number above 0.
+
+    Raises:
+        BadInput: Not such a pair, or a name twice.
+    """
+    found: dict[str, int | None] = {}
+    for pair in pairs:
+        name, sign, value = pair.partition("=")
+        if not (sign and name) or not (value == "none" or (value.isdecimal() and int(value) > 0)):
+            raise BadInput(f"{option} {pair!r} is not NAME=N or NAME=none", remedy=f"Write {option} risawoz=200")
+        if name in found:
+            raise BadInput(f"{option} names {name!r} twice")
+        found[name] = None if value == "none" else int(value)
+    return found
+
+
 def choices(text: str, option: str, allowed: tuple[str, ...]) -> tuple[str, ...]:
     """A comma list of names out of ``allowed``.
 

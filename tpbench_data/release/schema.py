@@ -62,6 +62,19 @@ PROBE = pa.schema(
 )
 """`initial_goal`, `current_value` and `joint_recovery`: one row is one frozen reader input."""
 
+FREE_FORM = pa.schema(
+    [
+        *PROBE,
+        ("question", pa.string()),  # what the reader is asked, in full
+        ("reference_answer", pa.string()),
+        ("old_answer", pa.string()),  # the answer before the update, empty where there was none
+        ("boundary_turns", _TURN_IDS),  # where the answer changes, or a second decision is made
+        ("support_turns", _TURN_IDS),  # the turns that state or confirm the answer
+        ("distractor_turns", _TURN_IDS),  # turns that invite a wrong answer
+    ]
+)
+"""`free_form`: a probe row whose references are an answer instead of a goal and a value."""
+
 RUNS = pa.schema(
     [
         ("run_id", pa.string()),  # reader slug + "-" + 8 hex of the settings hash
@@ -135,12 +148,15 @@ PLAN = pa.schema(
 """`plan.parquet` of a run folder: the denominator of the run, in output order."""
 
 PROBE_CONFIGS = ("initial_goal", "current_value", "joint_recovery")
+INPUT_CONFIGS = (*PROBE_CONFIGS, "free_form")
+"""The configs whose rows are reader inputs."""
 
 CONFIGS: dict[str, pa.Schema] = {
     "dialogues": DIALOGUES,
     "initial_goal": PROBE,
     "current_value": PROBE,
     "joint_recovery": PROBE,
+    "free_form": FREE_FORM,
     "runs": RUNS,
     "outputs": OUTPUTS,
     "judgments": JUDGMENTS,

@@ -16,9 +16,10 @@ from tpbench_data.canonical import sha256_hex
 from tpbench_data.errors import BadInput
 from tpbench_data.release.issues import Issue
 from tpbench_data.release.manifest import MANIFEST, path_problem, read_manifest
+from tpbench_data.release.output_checks import check_outputs
 from tpbench_data.release.reader import read_parquet
-from tpbench_data.release.row_checks import check_dialogues, check_inputs, check_outputs
-from tpbench_data.release.schema import CONFIGS, PROBE_CONFIGS
+from tpbench_data.release.row_checks import InputChecks, check_dialogues
+from tpbench_data.release.schema import CONFIGS, INPUT_CONFIGS
 
 _TOP_FILES = {"README.md", "croissant.json"}
 _TOP_FOLDERS = {"data", "tables", "LICENSES"}
@@ -101,9 +102,9 @@ def _check_rows(tables: dict[str, list[tuple[str, pa.Table]]], manifest: dict[st
     dialogues: dict[tuple[str, str], dict[str, Any]] = {}
     for path, table in tables.get("dialogues", []):
         yield from check_dialogues(path, table, dialogues)
-    inputs: set[str] = set()
-    for config in PROBE_CONFIGS:
+    checks = InputChecks(dialogues, manifest)
+    for config in INPUT_CONFIGS:
         for path, table in tables.get(config, []):
-            yield from check_inputs(path, table, config, dialogues, inputs, manifest)
+            yield from checks.check(path, table, config)
     runs = {row["run_id"]: row for _, table in tables.get("runs", []) for row in table.to_pylist()}
-    yield from check_outputs(tables.get("outputs", []), runs, inputs)
+    yield from check_outputs(tables.get("outputs", []), runs, checks.inputs)
