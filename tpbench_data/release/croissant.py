@@ -215,9 +215,12 @@ def _targets(config: str, tables: Tables) -> dict[str, str]:
     if config in INPUTS and "dialogues" in tables:
         ids = tables["dialogues"]["dialogue_id"]
         return {"dialogue_id": "dialogues/dialogue_id"} if len(ids.unique()) == len(ids) else {}
-    if config == "outputs":
-        return {"input_id": "inputs/input_id", "run_id": "runs/run_id"}
-    return {}
+    targets = {}
+    if config == "outputs" and any(probe in tables for probe in INPUTS):
+        targets["input_id"] = "inputs/input_id"
+    if config in ("outputs", "judgments") and "runs" in tables:
+        targets["run_id"] = "runs/run_id"
+    return targets
 
 
 def _field(config: str, field: pa.Field, origin: Json, target: str | None, described_by: str = "") -> Json:
