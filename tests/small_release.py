@@ -11,7 +11,7 @@ import pyarrow as pa
 from tpbench_data.canonical import prompt_hash
 from tpbench_data.inputs import input_id
 from tpbench_data.release.reader import Release
-from tpbench_data.release.schema import OUTPUTS, PLAN, PROBE, PROBE_CONFIGS, RUNS
+from tpbench_data.release.schema import CONFIGS, OUTPUTS, PLAN, PROBE, RUNS
 from tpbench_data.release.writer import write_release
 from tpbench_data.run_folder import write_outputs, write_plan, write_run_row
 
@@ -106,7 +106,7 @@ def write_small_release(
     outputs: Sequence[Mapping[str, Any]] = (),
 ) -> Release:
     """A release with these probe rows (by config), runs and outputs."""
-    tables = {probe: pa.Table.from_pylist(list(rows.get(probe, ())), schema=PROBE) for probe in PROBE_CONFIGS}
+    tables = {config: pa.Table.from_pylist(list(found), schema=CONFIGS[config]) for config, found in rows.items()}
     tables["runs"] = pa.Table.from_pylist(list(runs), schema=RUNS)
     tables["outputs"] = pa.Table.from_pylist(list(outputs), schema=OUTPUTS)
     write_release(out, tables, FACTS)

@@ -13,13 +13,15 @@ from typing import Any
 import pytest
 from conftest import shared_file
 
+from tpbench_data.judgments import GOAL_QUESTION, is_right, label_of, pair_id
 from tpbench_data.matching import alias_equivalent, value_in_text
 from tpbench_data.normalize import normalize_value
 from tpbench_data.slots import slot_group
+from tpbench_score.agreement import RatedPair, answer_words, token_f1
 from tpbench_score.answer import score_answer, score_value
 from tpbench_score.parsing import extract_json, last_flat_object, read_string_value, read_text_value
 from tpbench_score.records import AnswerScore, Reference
-from tpbench_score.rules import current_value, joint_recovery
+from tpbench_score.rules import current_value, free_form, joint_recovery
 
 Row = dict[str, Any]
 Comparison = tuple[str, Any, Any]
@@ -59,6 +61,54 @@ def compare_retention(row: Row) -> Iterator[Comparison]:
 
 def compare_slot_group(row: Row) -> Iterator[Comparison]:
     yield "group", slot_group(row["slot"]), row["stored"]
+
+
+def compare_lme_ku(row: Row) -> Iterator[Comparison]:
+    stored = row["stored"]
+    result = scored("current_value", row | {"dataset": "lme_ku"}, reference_value=str(row["gold_value"]))
+    yield "strict", result.strict, stored.get("strict", stored.get("p3_em_strict"))
+    yield "loose", result.loose, stored.get("loose", stored.get("p3_em_loose"))
+    yield "abstain", result.abstained, stored["abstain"]
+    yield "pred_value", result.answer, stored.get("pred_value", row.get("pred_value"))
+
+
+def compare_free_form(row: Row) -> Iterator[Comparison]:
+    extracted = free_form.read(free_form.parse(row["answer"]))
+    reference = Reference("fmts", value=row["gold_answer"], old_value=row["old_state_answer"])
+    yield "correct", free_form.score(extracted, reference).strict, row["stored"]["correct"]
+
+
+def compare_deletion(row: Row) -> Iterator[Comparison]:
+    stored = row["stored"]
+    for text_or_value in ({}, {"reader_output_text": None}):  # the stored value gives the same score as the text
+        given = {k: v for k, v in (row | {"dataset": "fmts"} | text_or_value).items() if v is not None}
+        result = scored("current_value", given, reference_value=row["gold_value"])
+        yield "p3_correct", result.strict, stored["p3_correct"]
+        yield "p3_correct_loose", result.loose, stored["p3_correct_loose"]
+        yield "abstain", result.abstained, stored["abstain"]
+        yield "pred_value", result.answer, row["pred_value"]
+    yield "norm_pred", normalize_value(row["pred_value"], "fmts"), stored["norm_pred"]
+    yield "norm_gold", normalize_value(row["gold_value"], "fmts"), stored["norm_gold"]
+
+
+def compare_judged_pair(row: Row) -> Iterator[Comparison]:
+    yield "id", pair_id(row["gold"], row["pred_value"]), row["id"]
+    yield "question", GOAL_QUESTION, row["question"]
+    label = label_of(row["stored"]["equivalent"])
+    yield "scores", is_right(label), row["stored"]["equivalent"] is True
+
+
+def compare_rated_pair(row: Row) -> Iterator[Comparison]:
+    stored = row["stored"]
+    f1 = stored["token_f1"]
+    if "gold" in row:
+        f1 = token_f1(row["gold"], row["pred_value"])
+        yield "token_f1", f1, stored["token_f1"]
+        exact = answer_words(row["gold"]) == answer_words(row["pred_value"])
+        yield "exact_match", exact, stored["exact_match"]
+    pair = RatedPair(row["id"], row["n_ratings"], row["n_positive"], stored["exact_match"], f1)
+    yield "majority_label", pair.majority, stored["majority_label"]
+    yield "token_f1_ge_half", pair.baseline, stored["token_f1_ge_half"]
 
 
 def compare_p1(row: Row) -> Iterator[Comparison]:
@@ -185,6 +235,12 @@ CASES: list[tuple[str, Callable[[Row], Iterator[Comparison]]]] = [
     ("p2_mistral_reader.jsonl", compare_p2),
     ("p2_deletion.jsonl", compare_p2),
     ("risawoz.jsonl", compare_p2),
+    ("fuzz/lme_ku.jsonl", compare_lme_ku),
+    ("lme_ku.jsonl", compare_lme_ku),
+    ("fmts.jsonl", compare_free_form),
+    ("fmts_deletion.jsonl", compare_deletion),
+    ("semantic_p1.jsonl", compare_judged_pair),
+    ("semantic_ae.jsonl", compare_rated_pair),
     ("p3_scored.jsonl", compare_p3),
     ("p3_per_answer.jsonl", compare_p3),
     ("p3_reader_eval.jsonl", compare_p3),

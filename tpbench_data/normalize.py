@@ -38,12 +38,13 @@ ALIASES: tuple[tuple[str, str], ...] = (
 
 _ALIAS_PATTERNS = tuple((old, re.compile(rf"\b{re.escape(old)}\b"), new) for old, new in ALIASES)
 
-# A word boundary before a digit, written behind the digit: the engine can then jump from digit to digit.
-_DIGIT_AT_WORD_START = r"\d(?<!\w\d)"
+DIGIT_AT_WORD_START = r"\d(?<!\w\d)"
+"""A word boundary before a digit, written behind the digit: the engine can then jump from digit to digit."""
 _DIGIT = re.compile(r"\d")
-_HALF_DAY_TIME = re.compile(rf"({_DIGIT_AT_WORD_START}\d?)(?::(\d\d))?\s*(am|pm|a\.m\.|p\.m\.)\b")
-_CLOCK_TIME = re.compile(rf"({_DIGIT_AT_WORD_START}\d?):(\d\d)\b")
-_BARE_NUMBER = re.compile(rf"({_DIGIT_AT_WORD_START}\d?)(\d\d)\b")
+_HALF_DAY_TIME = re.compile(rf"({DIGIT_AT_WORD_START}\d?)(?::(\d\d))?\s*(am|pm|a\.m\.|p\.m\.)\b")
+CLOCK_TIME = re.compile(rf"({DIGIT_AT_WORD_START}\d?):(\d\d)\b")
+"""Hour and minute as digits, for `padded_time`."""
+_BARE_NUMBER = re.compile(rf"({DIGIT_AT_WORD_START}\d?)(\d\d)\b")
 _PUNCTUATION = re.compile(r"[^\w\s:/-]+")
 # The same rule for ASCII text, as a table: contexts are mostly ASCII, and a table is twenty times as fast.
 _ASCII_PUNCTUATION = {code: " " for code in range(128) if _PUNCTUATION.match(chr(code))}
@@ -79,12 +80,11 @@ def _normal_form(value: str, corpus: str) -> str:
                 text = pattern.sub(new, text)
     if _DIGIT.search(text):
         if "m" in text:
-            text = _HALF_DAY_TIME.sub(_from_half_day, text)
+            text = _HALF_DAY_TIME.sub(half_day_time, text)
         if ":" in text:
-            text = _CLOCK_TIME.sub(_padded, text)
+            text = CLOCK_TIME.sub(padded_time, text)
         text = _BARE_NUMBER.sub(_from_bare_number, text)
-    text = text.translate(_ASCII_PUNCTUATION) if text.isascii() else _PUNCTUATION.sub(" ", text)
-    return " ".join(text.split())
+    return without_punctuation(text)
 
 
 # The same few thousand slot values come back in every turn, answer and row; turns and contexts do not.
@@ -105,6 +105,27 @@ def compatibility_form(text: str) -> str:
     return unicodedata.normalize("NFKC", text)
 
 
+def without_punctuation(text: str) -> str:
+    """Punctuation runs to one space each (but ``:``, ``/``, ``-`` and ``_`` stay), white space to single spaces."""
+    text = text.translate(_ASCII_PUNCTUATION) if text.isascii() else _PUNCTUATION.sub(" ", text)
+    return " ".join(text.split())
+
+
+def half_day_time(match: re.Match[str]) -> str:
+    """``HH:MM`` for a match of (hour, minute or ``None``, am or pm in any spelling); no range check."""
+    hour, minute, half = int(match[1]), int(match[2] or 0), match[3][0]
+    if half == "p" and hour != 12:
+        hour += 12
+    elif half == "a" and hour == 12:
+        hour = 0
+    return f"{hour:02d}:{minute:02d}"
+
+
+def padded_time(match: re.Match[str]) -> str:
+    """``HH:MM`` for a match of (hour, minute); no range check."""
+    return f"{int(match[1]):02d}:{int(match[2]):02d}"
+
+
 def _canonical_order(text: str) -> str:
     ordered: list[str] = []
     marks: list[str] = []
@@ -118,19 +139,6 @@ def _canonical_order(text: str) -> str:
         ordered.append(character)
     ordered.extend(sorted(marks, key=unicodedata.combining))
     return "".join(ordered)
-
-
-def _from_half_day(match: re.Match[str]) -> str:
-    hour, minute, half = int(match[1]), int(match[2] or 0), match[3][0]
-    if half == "p" and hour != 12:
-        hour += 12
-    elif half == "a" and hour == 12:
-        hour = 0
-    return f"{hour:02d}:{minute:02d}"
-
-
-def _padded(match: re.Match[str]) -> str:
-    return f"{int(match[1]):02d}:{int(match[2]):02d}"
 
 
 def _from_bare_number(match: re.Match[str]) -> str:

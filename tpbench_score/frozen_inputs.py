@@ -13,13 +13,17 @@ from tpbench_data.canonical import prompt_hash
 from tpbench_data.matching import phrase_occurs
 from tpbench_data.normalize import normalize_value
 from tpbench_data.release.reader import Release
-from tpbench_data.release.schema import PROBE, PROBE_CONFIGS
+from tpbench_data.release.schema import CONFIGS, PROBE
 
 Positions = npt.NDArray[np.int64]
 """Row numbers of `FrozenInputs.table`."""
 
 _SLICE = 4_096
 """Rows whose contexts or prompts are held as Python objects at a time."""
+
+
+SCORED_CONFIGS = tuple(name for name, schema in CONFIGS.items() if "prompt" in schema.names)
+"""The configs whose rows are inputs for a reader; each is the probe of that name."""
 
 
 class FrozenInputs:
@@ -32,11 +36,7 @@ class FrozenInputs:
 
     def __init__(self, release: Release) -> None:
         self.release = release
-        parts = []
-        for probe in PROBE_CONFIGS:
-            rows = release.table(probe)
-            parts.append(rows.append_column("probe", pa.array([probe] * rows.num_rows, pa.string())))
-        self.table: pa.Table = pa.concat_tables(parts) if parts else PROBE.empty_table()
+        self.table: pa.Table = pa.concat_tables([_probe_rows(release, probe) for probe in SCORED_CONFIGS])
         self._ids = self.table["input_id"].combine_chunks()
         self._prompt_hashes: dict[int, str | None] = {}
         self._retained: dict[int, bool | None] = {}
@@ -70,6 +70,16 @@ class FrozenInputs:
         wanted = [row for row in np.unique(positions).tolist() if row not in known]
         for start in range(0, len(wanted), _SLICE):
             yield wanted[start : start + _SLICE]
+
+
+def _probe_rows(release: Release, probe: str) -> pa.Table:
+    """The rows of one config under the columns of a probe: a free-form answer is its reference value."""
+    rows = release.table(probe)
+    for column, stands_for in (("reference_answer", "reference_value"), ("old_answer", "old_value")):
+        if column in rows.column_names:
+            rows = rows.set_column(rows.schema.get_field_index(stands_for), stands_for, rows[column])
+    rows = rows.select(PROBE.names)
+    return rows.append_column("probe", pa.array([probe] * rows.num_rows, pa.string()))
 
 
 def _retained(rows: pa.Table) -> Iterator[bool | None]:

@@ -12,7 +12,7 @@ REASONS: dict[str, str] = {
     "match": "right under the strict rule",
     "loose_match": "right under the loose rule only",
     "goal_differs": "the goal shares too few words with the reference",
-    "value_differs": "the value is not the reference",
+    "value_differs": "the value, or the free-form answer, is not the reference",
     "both_differ": "P3: neither goal nor value is right",
     "unparsed": "P3: the answer does not have the form `task; slot: value`",
     "reference_empty": "the reference has nothing that an answer could match",
@@ -20,6 +20,7 @@ REASONS: dict[str, str] = {
     "no_answer": "the value is missing, null, empty, or a word that stands for no value",
     "no_json": "the text holds no JSON object",
     "not_text": "P2: the value is JSON, but not a string",
+    "old_answer": "free form: the answer misses what distinguishes the reference from the old answer",
     "error": "the reader failed on this input",
     "missing": "the input was planned, but the run has no output for it",
 }
@@ -33,12 +34,14 @@ class Reference:
     Attributes:
         corpus: Corpus name; it decides which aliases apply and, for some corpora, which scorer.
         goal: Reference goal of P1 and P3, "" where there is none.
-        value: Reference value of P2 and P3, "" where there is none.
+        value: Reference value of P2 and P3, reference answer of a free-form question, "" where there is none.
+        old_value: The value or answer before the update, "" where there is none.
     """
 
     corpus: str
     goal: str = ""
     value: str = ""
+    old_value: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +95,8 @@ class Rule:
         read: Takes the scored value and the abstention out of that object.
         score: Compares the value with the reference.
         score_failed: The score of an output whose reader failed; ``None`` where its text is scored all the same.
+        superseded: Whether a prediction is the old value, given (prediction, old value, corpus); ``None`` where
+            the probe has no old value.
     """
 
     needs: tuple[Literal["goal", "value"], ...]
@@ -99,6 +104,7 @@ class Rule:
     read: Callable[[dict[str, Any] | None], Extracted]
     score: Callable[[Extracted, Reference], AnswerScore]
     score_failed: Callable[[Extracted], AnswerScore] | None = None
+    superseded: Callable[[str, str, str], bool] | None = None
 
 
 def outcome(strict: bool, loose: bool, differs: str, *, has_reference: bool) -> str:

@@ -11,7 +11,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tpbench_data.matching import values_match
 from tpbench_data.release.reader import Release
 from tpbench_data.run_folder import RunFolder
 from tpbench_score.frozen_inputs import FrozenInputs
@@ -20,7 +19,6 @@ from tpbench_score.outputs import PlannedInputs, load_outputs
 from tpbench_score.parsing import Extracted
 from tpbench_score.records import ANSWER_FIELDS, AnswerScore, Reference, Rule
 from tpbench_score.rules import DEFAULT_RULE, TEXT_IN_ROLE, find_rule
-from tpbench_score.rules.current_value import alias_corpus
 
 SCORES = pa.schema(
     [
@@ -193,7 +191,7 @@ class _Scorer:
         answered: bool,
     ) -> tuple[AnswerScore, bool | None]:
         rule = self._rule(probe, corpus)
-        reference = Reference(corpus, goal or "", value or "")
+        reference = Reference(corpus, goal or "", value or "", old_value or "")
         prepare = TEXT_IN_ROLE.get(self.rule, {}).get(role)
         extracted = self._extract(rule, prepare(text or "") if prepare else text or "")
         if not answered:
@@ -202,10 +200,9 @@ class _Scorer:
             result = rule.score_failed(extracted)
         else:
             result = rule.score(extracted, reference)
-        if probe != "current_value" or old_value is None:
+        if rule.superseded is None or old_value is None:
             return result, None
-        said = result.answer if isinstance(result.answer, str) else None
-        return result, values_match(said, old_value, alias_corpus(corpus))
+        return result, isinstance(result.answer, str) and rule.superseded(result.answer, old_value, corpus)
 
     def _rule(self, probe: str, corpus: str) -> Rule:
         key = (probe, corpus)

@@ -12,7 +12,15 @@ from collections.abc import Callable
 from tpbench_data.errors import BadInput
 from tpbench_score.parsing import flat_object_text
 from tpbench_score.records import Rule
-from tpbench_score.rules import current_value, initial_goal, joint_recovery
+from tpbench_score.rules import (
+    chinese_goal,
+    current_value,
+    free_form,
+    initial_goal,
+    joint_recovery,
+    lme_ku,
+    synthetic_deletion,
+)
 
 DEFAULT_RULE = "paper-1"
 
@@ -23,6 +31,11 @@ RULES: dict[str, RuleSet] = {
         ("initial_goal", None): initial_goal.RULE,
         ("current_value", None): current_value.RULE,
         ("joint_recovery", None): joint_recovery.RULE,
+        ("free_form", None): free_form.RULE,
+        ("initial_goal", "risawoz"): chinese_goal.RULE,
+        ("initial_goal", "tpbench_zh"): chinese_goal.RULE,
+        ("current_value", "lme_ku"): lme_ku.RULE,
+        ("current_value", "fmts"): synthetic_deletion.RULE,
     },
 }
 """Scorer version -> (probe, corpus or ``None`` for every other corpus) -> rule."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tpbench_data.matching import phrase_occurs
+from tpbench_data.matching import phrase_occurs, values_match
 from tpbench_data.normalize import ALIAS_CORPUS, normalize_value
 from tpbench_score.parsing import Extracted, extract_json, read_string_value
 from tpbench_score.records import AnswerScore, Reference, Rule, outcome
@@ -36,6 +36,11 @@ def score_failed(extracted: Extracted) -> AnswerScore:
     return AnswerScore(False, False, False, None, "error")
 
 
+def superseded(prediction: str, old_value: str, corpus: str) -> bool:
+    """Whether the prediction is the old value, also where the reader abstained (scoring spec 4.5)."""
+    return values_match(prediction, old_value, alias_corpus(corpus))
+
+
 @dataclass(frozen=True, slots=True)
 class Overlap:
     """The overlap diagnostics of P2, which no table shows: two shared content words, or one."""
@@ -53,4 +58,4 @@ def overlap(extracted: Extracted, reference: Reference) -> Overlap:
     return Overlap(shared >= 2 and len(expected) >= 2, shared >= 1)
 
 
-RULE = Rule(("value",), extract_json, read_string_value, score, score_failed)
+RULE = Rule(("value",), extract_json, read_string_value, score, score_failed, superseded)

@@ -8,18 +8,19 @@ from __future__ import annotations
 import re
 
 
-def _words(text: str) -> frozenset[str]:
+def words(text: str) -> frozenset[str]:
+    """A stop list written as one text."""
     return frozenset(text.split())
 
 
-GOAL_STOP_WORDS = _words(
+GOAL_STOP_WORDS = words(
     "a action agent an and are as at be but by can could do find for from had has have i if in is it like "
     "looking may me might my need next no not of on or our out please search shall should so that the these "
     "they this those to up user want was we were what will with would you your"
 )
 """The 64 words that do not count in P1 and P3."""
 
-VALUE_STOP_WORDS = _words(
+VALUE_STOP_WORDS = words(
     "a about also an and are as at be been but by did do does for from had has have he her his i if in is it "
     "just me my no not of ok okay on or our please she so than thank thanks that the their then these they this "
     "those to was we were with without yes you your"
