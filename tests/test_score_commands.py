@@ -110,7 +110,7 @@ def test_any_answer_can_be_written(tmp_path: Path) -> None:
         (lines(LINE, LINE), "row 2, field 'id': '1' is the id of row 1 as well"),
         (lines({k: v for k, v in LINE.items() if k != "id"}), "row 1, field 'id': is missing"),
         (lines(LINE | {"id": 1.5}), "row 1, field 'id': is neither text nor a whole number"),
-        (lines(LINE | {"probe": "P2"}), "row 1, field 'probe': unknown probe 'P2'. Known: initial_goal"),
+        (lines(LINE | {"probe": "P2"}), "row 1, field 'probe': unknown probe 'P2'. Scorer paper-1 knows: initial_goal"),
         (lines(LINE | {"probe": None}), "row 1, field 'probe': is missing"),
         (lines({k: v for k, v in LINE.items() if k != "text"}), "row 1, field 'text': is missing"),
         (lines(LINE | {"text": {"value": "x"}}), "row 1, field 'text': is dict, not text"),

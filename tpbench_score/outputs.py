@@ -175,7 +175,7 @@ def _check_prompts(inputs: FrozenInputs, plan: pa.Table, positions: Positions, f
 def _is_first(table: pa.Table) -> npt.NDArray[np.bool_]:
     """Which rows are the first with their input id."""
     ids = table["input_id"].combine_chunks()
-    return index_in(ids, ids) == np.arange(len(ids))
+    return np.equal(index_in(ids, ids), np.arange(len(ids)))
 
 
 def _refuse_duplicates(table: pa.Table, file: Path, rows: Positions | None = None) -> None:
