@@ -27,7 +27,7 @@ Row = dict[str, Any]
 Dialogues = dict[tuple[str, str], Row]
 Found = Iterator[tuple[str, str]]
 
-_NULLABLE = {"selector_seed", "ratio", "kept_turns"}
+_NULLABLE = {"selector_seed", "ratio", "kept_turns", "k_turns"}
 _GOAL_COLUMNS = {"reference_goal"}
 _VALUE_COLUMNS = {
     "slot",
