@@ -379,3 +379,11 @@ def test_intervals_come_on_request_and_hold_the_value() -> None:
     assert number.interval is not None
     assert number.value is not None
     assert 0.2 < number.interval[0] < number.value < number.interval[1] < 0.4
+
+
+def test_a_table_that_only_another_reader_can_give_is_made_for_that_one() -> None:
+    rows = cell((1, 1), (2, 2), seeds=(42, 43)) + other_reader(cell((2,), (2,), seeds=(42,), probe="initial_goal"))
+    assert dict(result(24, rows).facts)["reader"] == "reader"
+    assert dict(result(23, rows).facts)["reader"] == "other"
+    (absent,) = make_tables(study(rows, reader="reader"), chosen_tables([23], []))
+    assert isinstance(absent, Unavailable)

@@ -305,11 +305,22 @@ def make_tables(study: Study, tables: Iterable[Table] | None = None) -> list[Tab
     """Computes tables; each that cannot be computed is reported with what is missing, in its place."""
     out: list[TableResult | Unavailable] = []
     for table in [*TABLES.values(), *FIGURES.values()] if tables is None else tables:
-        missing = [phrase for need in table.inputs if (phrase := need.lacking(study))]
-        results = [] if missing else table.function(study)
-        if results:
-            out += [signed(result, study) for result in results]
-        else:
-            missing = missing or [str(need) for need in table.inputs]
-            out.append(Unavailable(table.number, table.title, "; ".join(missing), table.kind))
+        out += _made(study, table)
     return out
+
+
+def _made(study: Study, table: Table) -> list[TableResult | Unavailable]:
+    """The table for the main reader; for another where only that one has the outputs and none was asked for."""
+    readers = [study.reader]
+    if not study.reader_given and not any(need.other_reader for need in table.inputs):
+        readers += study.others
+    for reader in readers:
+        chosen = replace(study, reader=reader)
+        if any(need.lacking(chosen) for need in table.inputs):
+            continue
+        results = table.function(chosen)
+        if results:
+            return [signed(result, study) for result in results]
+    missing = [phrase for need in table.inputs if (phrase := need.lacking(study))]
+    missing = missing or [str(need) for need in table.inputs]
+    return [Unavailable(table.number, table.title, "; ".join(missing), table.kind)]
