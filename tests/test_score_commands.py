@@ -250,3 +250,31 @@ def test_help_has_an_example_for_each_command() -> None:
         assert result.returncode == 0
         assert "Example:" in result.stdout
         assert f"tpbench-score {name}" in result.stdout
+
+
+def test_a_release_built_from_raw_dialogues_is_scored_as_it_was_built(small_build: Path, tmp_path: Path) -> None:
+    from tpbench_data.release.reader import Release
+    from tpbench_data.release.schema import PROBE_CONFIGS
+
+    release = Release.open(small_build)
+    rows = [row for probe in PROBE_CONFIGS for row in release.table(probe).to_pylist()]
+    perfect = {
+        row["input_id"]: json.dumps({"value": _own_reference(row, probe)})
+        for probe in PROBE_CONFIGS
+        for row in release.table(probe).to_pylist()
+    }
+    run = write_small_run(tmp_path / "run", rows, perfect)
+    result = run_command("tpbench-score", "score", small_build, "--outputs", run, "--json")
+    assert result.returncode == 0, result.stderr
+    for counts in json.loads(result.stdout)["runs"]:
+        assert counts["planned"] == counts["ok"] == counts["strict"] == counts["loose"] > 0
+    full = [row for row in score(release, [run]).to_pylist() if row["method"] == "full_context"]
+    assert {row["retained"] for row in full if row["probe"] != "initial_goal"} == {True}
+
+
+def _own_reference(row: dict[str, Any], probe: str) -> str:
+    if probe == "initial_goal":
+        return str(row["reference_goal"])
+    if probe == "current_value":
+        return str(row["reference_value"])
+    return f"{row['reference_goal']}; {row['slot_label']}: {row['reference_value']}"
