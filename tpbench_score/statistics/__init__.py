@@ -7,7 +7,16 @@ NaN, so no writer has to guess.
 from __future__ import annotations
 
 from tpbench_score.statistics.agreement import Confusion
-from tpbench_score.statistics.bootstrap import OWN, PUBLISHED, Recipe, Sample, intervals
+from tpbench_score.statistics.bootstrap import (
+    OWN,
+    PUBLISHED,
+    Interval,
+    Recipe,
+    Sample,
+    corpus_interval,
+    gap_intervals,
+    intervals,
+)
 from tpbench_score.statistics.crossing import crossing_weight
 from tpbench_score.statistics.paired import PairedFlips, mcnemar_exact, paired_flips
 from tpbench_score.statistics.ranks import average_ranks, best, spearman
@@ -18,12 +27,15 @@ __all__ = [
     "OWN",
     "PUBLISHED",
     "Confusion",
+    "Interval",
     "PairedFlips",
     "Recipe",
     "Sample",
     "average_ranks",
     "best",
+    "corpus_interval",
     "crossing_weight",
+    "gap_intervals",
     "intervals",
     "mcnemar_exact",
     "paired_flips",
