@@ -41,9 +41,9 @@ def pages(data: bytes, metadata: pq.FileMetaData) -> Iterator[Page]:
     for group in range(metadata.num_row_groups):
         for number in range(metadata.num_columns):
             chunk = metadata.row_group(group).column(number)
-            start = chunk.data_page_offset
-            if chunk.has_dictionary_page and chunk.dictionary_page_offset is not None:
-                start = min(start, chunk.dictionary_page_offset)
+            # An offset of 0 means that there is no such page: a column without values has no data page.
+            dictionary = chunk.dictionary_page_offset if chunk.has_dictionary_page else None
+            start = min(filter(None, (chunk.data_page_offset, dictionary)), default=0)
             end = start + chunk.total_compressed_size
             if not 4 <= start <= end <= len(data):
                 raise ValueError("a column lies outside the file")

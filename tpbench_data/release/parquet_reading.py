@@ -31,10 +31,11 @@ def read_parquet(data: bytes, schema: pa.Schema, path: Path) -> pa.Table:
         _check_columns(file.schema_arrow, schema, path)
         names = [file.metadata.schema.column(number).path for number in range(file.metadata.num_columns)]
         file = _open(data, path, read_dictionary=names)
-        packed = file.read(use_threads=False)
-        size = sum(_spelled_out(chunk) for column in packed.columns for chunk in column.chunks)
+        # Row group by row group: Arrow cannot assemble nested dictionaries from several of them.
+        packed = [file.read_row_group(number, use_threads=False) for number in range(file.num_row_groups)]
+        size = sum(_spelled_out(chunk) for part in packed for column in part.columns for chunk in column.chunks)
         _check_size(size, limits.MAX_TABLE_BYTES, "bytes unpacked", path)
-        table = packed.cast(schema)
+        table = pa.concat_tables([schema.empty_table(), *(part.cast(schema) for part in packed)])
         table.validate(full=True)
     except BadInput:
         raise
