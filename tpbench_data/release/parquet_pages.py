@@ -41,6 +41,8 @@ def pages(data: bytes, metadata: pq.FileMetaData) -> Iterator[Page]:
     for group in range(metadata.num_row_groups):
         for number in range(metadata.num_columns):
             chunk = metadata.row_group(group).column(number)
+            if not chunk.total_compressed_size:
+                continue  # no value and no dictionary
             # An offset of 0 means that there is no such page: a column without values has no data page.
             dictionary = chunk.dictionary_page_offset if chunk.has_dictionary_page else None
             start = min(filter(None, (chunk.data_page_offset, dictionary)), default=0)
