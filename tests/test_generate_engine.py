@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from tpbench_data.errors import BadInput
+from tpbench_data.errors import BadInput, TPBenchError
 from tpbench_data.run_folder import read_run
 from tpbench_generate.engine import Progress, RunSummary, count_tokens, run_plan, run_row
 from tpbench_generate.identity import environment_columns, joined_environment, settings_columns
@@ -140,6 +140,19 @@ def test_a_prompt_that_cannot_be_encoded_is_recorded(tmp_path: Path) -> None:
     assert bad["prompt_tokens"] is None
     assert good["text"] == "FINE of 1"
     assert [good["input_truncated"], cut["input_truncated"]] == [False, True]
+
+
+def test_a_broken_device_stops_the_run_and_blames_no_prompt(tmp_path: Path) -> None:
+    class BrokenDevice(UpperReader):
+        def generate(self, batch: Sequence[Encoded]) -> list[Answer]:
+            if self.calls:
+                raise TPBenchError("the GPU failed")
+            return super().generate(batch)
+
+    with pytest.raises(TPBenchError, match="the GPU failed"):
+        go(tmp_path / "run", ["a", "b", "cc", "dd"], BrokenDevice())
+    summary = go(tmp_path / "run", ["a", "b", "cc", "dd"])
+    assert (summary.resumed_batches, summary.errors) == (1, 0)
 
 
 def test_a_reader_that_returns_too_few_answers_does_not_shift_them(tmp_path: Path) -> None:

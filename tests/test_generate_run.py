@@ -213,6 +213,30 @@ def test_a_prompt_that_the_template_refuses_is_an_error_row_and_all_of_them_exit
     assert "0 answered, 2 errors" in nothing.stdout
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
+def test_progress_is_shown_on_a_terminal_with_rate_and_time_left(release: Path, model: Path, tmp_path: Path) -> None:
+    import pty
+
+    ours, theirs = pty.openpty()
+    code = "from tpbench_generate.cli import main; main()"
+    options = arguments(release, model, tmp_path / "run", probe="initial_goal", method="recency")
+    done = subprocess.run(
+        [sys.executable, "-c", code, "run", *options],
+        env=ENVIRONMENT,
+        stdout=subprocess.PIPE,
+        stderr=theirs,
+        check=True,
+    )
+    shown = os.read(ours, 1 << 16).decode()
+    os.close(ours)
+    os.close(theirs)
+    prompts = len(set(run_of(tmp_path / "run").plan["prompt_hash"].to_pylist()))
+    assert f"{prompts}/{prompts} prompts" in shown
+    assert "/s, 0:00:0" in shown
+    assert shown.endswith("\r\n")
+    assert b"prompts," not in done.stdout
+
+
 def test_cut_prompts_are_marked_and_counted(release: Path, model: Path, tmp_path: Path) -> None:
     options = arguments(release, model, tmp_path / "run", probe="initial_goal", limit=4)
     done = generate(*options, "--max-input-tokens", "300", "--truncation-side", "right", "--json")
@@ -233,6 +257,7 @@ def test_cut_prompts_are_marked_and_counted(release: Path, model: Path, tmp_path
         (["--ratio", "half"], "'half' is not a number"),
         (["--seed", "7"], "no seed '7'"),
         (["--probe", "P2"], "there is no probe 'P2'. Probes: initial_goal"),
+        (["--probe", "free_form"], "no probe 'free_form'"),
         (["--corpus", "multiwoz"], "no corpus 'multiwoz'"),
         (["--reader", "gpt-17"], "there is no reader 'gpt-17'. Known readers: smollm2-135m, hf:"),
         (["--reader", "hf:./nowhere"], "no such model folder"),

@@ -5,7 +5,6 @@ The folder of a run that was killed and started again ends with the same bytes a
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -371,8 +370,5 @@ class _Log:
         line = (
             f"{datetime.now(UTC).isoformat(timespec='seconds')} {text.encode('ascii', 'backslashreplace').decode()}\n"
         )
-        fd = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
-        try:
-            os.write(fd, line.encode())
-        finally:
-            os.close(fd)
+        with self._path.open("ab", buffering=0) as file:
+            file.write(line.encode())

@@ -58,10 +58,10 @@ class Journal:
         for number, line in enumerate(data[:whole].split(b"\n")[:-1], start=1):
             self._take(line, number)
         self.cut = len(data) - whole
-        self._fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
+        self._file = path.open("ab", buffering=0)
         if self.cut:
-            os.ftruncate(self._fd, whole)
-            os.fsync(self._fd)
+            self._file.truncate(whole)
+            os.fsync(self._file.fileno())
 
     def append(self, batch: int, answers: Mapping[str, SavedAnswer]) -> None:
         """Adds a finished batch; when this returns, the batch survives a crash."""
@@ -69,8 +69,8 @@ class Journal:
         # ASCII only: no character of an answer can be taken for a line end.
         data = json.dumps(entry, ensure_ascii=True, allow_nan=False).encode() + b"\n"
         while data:
-            data = data[os.write(self._fd, data) :]
-        os.fsync(self._fd)
+            data = data[self._file.write(data) :]
+        os.fsync(self._file.fileno())
         self.done.add(batch)
         self.answers.update(answers)
 
@@ -80,7 +80,7 @@ class Journal:
     def __exit__(
         self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
     ) -> None:
-        os.close(self._fd)
+        self._file.close()
 
     def _take(self, line: bytes, number: int) -> None:
         try:

@@ -69,7 +69,7 @@ class Plan:
 
 
 def select_inputs(tables: Mapping[str, pa.Table], selection: Selection, *, release: str) -> list[PlannedInput]:
-    """The selected inputs, in the order of the probes given and of the rows in their tables.
+    """The selected inputs, in the order of ``tables`` and of the rows in each.
 
     Args:
         tables: Probe config name -> its table in the release.

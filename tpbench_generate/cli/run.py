@@ -13,7 +13,7 @@ import click
 
 from tpbench_data.console import CHECK_FAILED, progress
 from tpbench_data.errors import BadInput
-from tpbench_data.names import PROBES, ROLES
+from tpbench_data.names import INPUT_PROBES, PROBES, ROLES
 from tpbench_generate.readers.base import DEFAULT_MAX_NEW_TOKENS, DTYPES
 
 if TYPE_CHECKING:
@@ -32,7 +32,9 @@ Number = TypeVar("Number", int, float)
 )
 @click.option("--reader", required=True, help="Who answers; see `tpbench-generate readers`.")
 @click.option("--out", required=True, type=click.Path(path_type=Path), help="Run folder to write, or to go on with.")
-@click.option("--probe", "probes", multiple=True, help=f"Only these probes: {', '.join(PROBES)}.")
+@click.option(
+    "--probe", "probes", multiple=True, help=f"Only these of {', '.join(INPUT_PROBES)} (default: the first three)."
+)
 @click.option("--method", "methods", multiple=True, help="Only inputs of these methods.")
 @click.option("--ratio", "ratios", multiple=True, help="Only inputs of these retained fractions.")
 @click.option("--seed", "seeds", multiple=True, help="Only inputs in these sample seeds.")
@@ -106,19 +108,23 @@ def command(
     from tpbench_generate.plan import Selection, make_plan, select_inputs
     from tpbench_generate.readers import open_reader
 
+    asked = _listed(probes)
+    if unknown := [name for name in asked if name not in INPUT_PROBES]:
+        known = ", ".join(INPUT_PROBES)
+        raise BadInput(f"there is no probe '{unknown[0]}'", field="--probe", remedy=f"Probes: {known}")
+    opened = Release.open(release or embedded_release())
+    present = [probe for probe in INPUT_PROBES if probe in opened.configs]
     selection = Selection(
-        probes=_listed(probes),
+        probes=asked or tuple(probe for probe in PROBES if probe in present),
         methods=_listed(methods),
         ratios=tuple(_number(text, float, "--ratio") for text in _listed(ratios)),
         seeds=tuple(_number(text, int, "--seed") for text in _listed(seeds)),
         corpora=_listed(corpora),
         limit=limit,
     )
-    if unknown := [name for name in selection.probes if name not in PROBES]:
-        raise BadInput(f"there is no probe '{unknown[0]}'", field="--probe", remedy=f"Probes: {', '.join(PROBES)}")
-    opened = Release.open(release or embedded_release())
-    inputs = select_inputs({probe: opened.table(probe) for probe in opened.probes}, selection, release=str(opened.path))
+    inputs = select_inputs({probe: opened.table(probe) for probe in present}, selection, release=str(opened.path))
     show = progress("tpbench-generate")
+    done = _line_ender()
     model = open_reader(
         reader,
         say=show,
@@ -142,13 +148,18 @@ def command(
     try:
         summary = run_plan(plan, model, row, out, on_progress=_shown(show), warn=_note)
     except KeyboardInterrupt:
-        show("")
+        done()
         _note(f"interrupted; run the same command again to go on: finished batches are kept in {out}")
         raise click.exceptions.Exit(INTERRUPTED) from None
-    show("")
+    done()
     click.echo(json.dumps(asdict(summary)) if as_json else _told(summary, opened.path))
     if summary.errors == summary.planned:
         raise click.exceptions.Exit(CHECK_FAILED)
+
+
+def _line_ender() -> Callable[[], None]:
+    """Ends the line of progress, where there is one."""
+    return (lambda: click.echo(err=True)) if sys.stderr.isatty() else (lambda: None)
 
 
 def _told(summary: RunSummary, release: Path) -> str:
@@ -176,7 +187,8 @@ def _shown(show: Callable[[str], None]) -> Callable[[Progress], None]:
 
 
 def _note(text: str) -> None:
-    print(f"tpbench-generate: {text}", file=sys.stderr)
+    clear = "\r\x1b[K" if sys.stderr.isatty() else ""  # the line of progress makes way
+    click.echo(f"{clear}tpbench-generate: {text}", err=True)
 
 
 def _listed(values: tuple[str, ...]) -> tuple[str, ...]:

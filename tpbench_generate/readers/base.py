@@ -114,6 +114,21 @@ class Encoded:
 
 
 @dataclass(frozen=True)
+class CacheFacts:
+    """What a reader that compresses its cache kept of a context.
+
+    Attributes:
+        context_tokens: Tokens of the context.
+        entries: Entries of every layer after the context was read.
+        passed_whole: The context was too short to be compressed.
+    """
+
+    context_tokens: int
+    entries: tuple[int, ...]
+    passed_whole: bool
+
+
+@dataclass(frozen=True)
 class Answer:
     """One generated answer.
 
@@ -121,11 +136,13 @@ class Answer:
         text: The new tokens decoded without special tokens, otherwise untouched.
         finish_reason: "stop" (a stop token came) or "length" (max_new_tokens came first).
         output_tokens: New tokens, the stop token included.
+        cache: What was kept of the context, None for a reader that compresses nothing.
     """
 
     text: str
     finish_reason: Literal["stop", "length"]
     output_tokens: int
+    cache: CacheFacts | None = None
 
 
 class Reader(ABC):

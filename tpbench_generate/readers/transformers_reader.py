@@ -13,7 +13,7 @@ from importlib import metadata
 from typing import Any, Literal
 
 from tpbench_data import __version__
-from tpbench_data.errors import BadInput
+from tpbench_data.errors import BadInput, TPBenchError
 from tpbench_generate.readers.base import (
     Answer,
     Encoded,
@@ -151,6 +151,12 @@ class TransformersReader(Reader):
         except torch.OutOfMemoryError:
             torch.cuda.empty_cache()
             raise
+        except getattr(torch, "AcceleratorError", ()) as problem:
+            # After such a fault every later call of this process fails too: the prompts are not to blame.
+            raise TPBenchError(
+                f"the GPU failed: {str(problem).splitlines()[0]}."
+                " Run the same command again: finished batches are kept."
+            ) from problem
         return [self._answer(row) for row in output[:, width:].tolist()]
 
     def _answer(self, new_ids: list[int]) -> Answer:
