@@ -371,7 +371,7 @@ def test_the_role_changes_the_run_id() -> None:
 
 
 def test_the_run_id_is_slug_and_eight_hex_and_pinned() -> None:
-    assert row_of()["run_id"] == "upper-960f6721"
+    assert row_of()["run_id"] == "upper-aec0195f"
 
 
 def test_pad_token_and_spelling_of_the_name_do_not_change_the_run_id() -> None:

@@ -78,13 +78,21 @@ class RunSummary:
     was_finished: bool
 
 
-def run_row(plan: Plan, reader: Reader, *, role: str, batch_plan: str, release_digest: str) -> dict[str, Any]:
+def run_row(
+    plan: Plan,
+    reader: Reader,
+    *,
+    role: str,
+    batch_plan: str,
+    release_digest: str,
+    demonstration: str | None = None,
+) -> dict[str, Any]:
     """The `runs` row of a plan carried out with a reader."""
     first = plan.prompts[plan.table["prompt_hash"][0].as_py()]
     encoded = _encode(reader, first)
     ids = encoded.ids if isinstance(encoded, Encoded) else None
     return {
-        **settings_columns(reader.settings, role),
+        **settings_columns(reader.settings, role, demonstration),
         **environment_columns(reader.environment),
         "first_token_ids": None if ids is None else list(ids[:8]),
         "last_token_ids": None if ids is None else list(ids[-8:]),

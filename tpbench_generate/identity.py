@@ -28,6 +28,7 @@ _ANSWER_FIELDS = (
     "stop_token_ids",
     "template_hash",
     "kv_settings",
+    "demonstration",
     "seed",
 )
 
@@ -35,12 +36,16 @@ _SETTLED_FIELDS = (*_ANSWER_FIELDS, "pad_token_id", "batch_plan", "release_diges
 """What must not change between the parts of one run: also what fixes its batches and its inputs."""
 
 
-def settings_columns(settings: ReaderSettings, role: str) -> dict[str, Any]:
-    """The columns of the `runs` table that come from reader and role, `run_id` among them."""
+def settings_columns(settings: ReaderSettings, role: str, demonstration: str | None = None) -> dict[str, Any]:
+    """The columns of the `runs` table that come from reader, role and demonstration, `run_id` among them.
+
+    A reader with a demonstration goes by another name, so that no table takes it for the bare one.
+    """
+    shown = f"+{demonstration}" if demonstration else ""
     stops = settings.stop_token_ids
     columns: dict[str, Any] = {
         "role": role,
-        "reader": settings.reader,
+        "reader": settings.reader + shown,
         "model_id": settings.model_id,
         "model_revision": settings.model_revision,
         "backend": settings.backend,
@@ -55,6 +60,7 @@ def settings_columns(settings: ReaderSettings, role: str) -> dict[str, Any]:
         "pad_token_id": settings.pad_token_id,
         "template_hash": settings.template_hash,
         "kv_settings": settings.kv_settings,
+        "demonstration": demonstration,
         "seed": settings.seed,
     }
     key = canonical_json({name: columns[name] for name in _ANSWER_FIELDS})

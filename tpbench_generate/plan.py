@@ -15,8 +15,9 @@ import pyarrow as pa
 from tpbench_data.canonical import prompt_hash
 from tpbench_data.errors import BadInput
 from tpbench_data.release.schema import PLAN
+from tpbench_generate.demonstrations import Demonstration
 
-_COLUMNS = ["input_id", "example_id", "corpus", "method", "ratio", "sample_seeds", "prompt"]
+_COLUMNS = ["input_id", "example_id", "corpus", "method", "ratio", "sample_seeds", "prompt", "template"]
 
 
 @dataclass(frozen=True)
@@ -51,6 +52,7 @@ class PlannedInput:
     method: str
     ratio: float | None
     prompt: tuple[Mapping[str, str], ...]
+    template: str = ""
 
 
 @dataclass(frozen=True)
@@ -115,7 +117,10 @@ def select_inputs(tables: Mapping[str, pa.Table], selection: Selection, *, relea
             remedy="An import may lack prompts; choose other inputs with --probe, --method or --corpus",
         )
     return [
-        PlannedInput(row["input_id"], row["probe"], row["method"], row["ratio"], tuple(row["prompt"])) for row in chosen
+        PlannedInput(
+            row["input_id"], row["probe"], row["method"], row["ratio"], tuple(row["prompt"]), row["template"] or ""
+        )
+        for row in chosen
     ]
 
 
@@ -123,6 +128,7 @@ def make_plan(
     inputs: Sequence[PlannedInput],
     count_tokens: Callable[[Sequence[Mapping[str, str]]], int | None],
     batch_size: int,
+    demonstration: Demonstration | None = None,
 ) -> Plan:
     """Joins equal prompts and cuts the distinct ones, shortest first, into batches of ``batch_size``.
 
@@ -130,13 +136,15 @@ def make_plan(
         inputs: What to answer, in output order.
         count_tokens: Prompt -> tokens that reach the reader; None where the prompt cannot be encoded.
         batch_size: Most prompts of a batch, at least 1.
+        demonstration: Worked example put before every prompt; hashes stay those of the prompts without it.
     """
     prompts: dict[str, Sequence[Mapping[str, str]]] = {}
     hashes = []
     for planned in inputs:
         key = prompt_hash(planned.prompt)
         hashes.append(key)
-        prompts.setdefault(key, planned.prompt)
+        if key not in prompts:
+            prompts[key] = demonstration.apply(planned.prompt, planned.template) if demonstration else planned.prompt
     tokens = {key: count_tokens(messages) for key, messages in prompts.items()}
     order = sorted(prompts, key=lambda key: (-1 if (n := tokens[key]) is None else n, key))
     batches = tuple(tuple(order[start : start + batch_size]) for start in range(0, len(order), batch_size))

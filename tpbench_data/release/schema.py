@@ -95,6 +95,7 @@ RUNS = pa.schema(
         ("template_hash", pa.string()),  # sha256 of the chat template text
         ("first_token_ids", pa.list_(pa.int64())),  # first 8 ids of the first planned prompt
         ("last_token_ids", pa.list_(pa.int64())),  # last 8 ids of the first planned prompt
+        ("demonstration", pa.string()),  # worked example before every prompt, null = none
         ("kv_settings", pa.string()),  # JSON text, null unless the cache is compressed
         ("seed", pa.int64()),
         ("batch_plan", pa.string()),  # e.g. "length-sorted, batch_size=8"

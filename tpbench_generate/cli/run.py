@@ -14,6 +14,7 @@ import click
 from tpbench_data.console import CHECK_FAILED, progress
 from tpbench_data.errors import BadInput
 from tpbench_data.names import INPUT_PROBES, PROBES, ROLES
+from tpbench_generate.demonstrations import DEMONSTRATIONS
 from tpbench_generate.readers.base import DEFAULT_MAX_NEW_TOKENS, DTYPES
 
 if TYPE_CHECKING:
@@ -72,6 +73,12 @@ Number = TypeVar("Number", int, float)
 @click.option("--attention", default="sdpa", show_default=True, help="Attention: sdpa, eager, flash_attention_2.")
 @click.option("--device", default="auto", show_default=True, help="auto, cpu, or a GPU such as cuda:0.")
 @click.option("--role", type=click.Choice(ROLES), default="main", show_default=True, help="What the run is for.")
+@click.option(
+    "--demonstration",
+    type=click.Choice(list(DEMONSTRATIONS)),
+    default=None,
+    help="Put a worked example before every prompt, for readers that do not follow the instruction alone.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
 def command(
     release: Path | None,
@@ -91,6 +98,7 @@ def command(
     attention: str,
     device: str,
     role: str,
+    demonstration: str | None,
     as_json: bool,
 ) -> None:
     """Answer the inputs of a release and save the answers.
@@ -136,11 +144,12 @@ def command(
         device=device,
     )
     show(f"counting the tokens of {len(inputs)} inputs")
-    plan = make_plan(inputs, count_tokens(model), batch_size)
+    plan = make_plan(inputs, count_tokens(model), batch_size, DEMONSTRATIONS.get(demonstration or ""))
     row = run_row(
         plan,
         model,
         role=role,
+        demonstration=demonstration,
         batch_plan=f"length-sorted, batch_size={batch_size}",
         release_digest=opened.digest,
     )
