@@ -63,7 +63,7 @@ def test_a_fresh_release_is_valid(small_build: Path) -> None:
     result = run_command("tpbench-data", "validate", small_build)
     assert (result.returncode, result.stdout) == (0, f"{small_build}: valid\n")
     listed = run_command("tpbench-data", "validate", small_build, "--json")
-    assert json.loads(listed.stdout) == []
+    assert json.loads(listed.stdout) == {"release": str(small_build), "valid": True, "issues": []}
 
 
 def test_one_changed_byte_of_any_file_is_named(small_build: Path) -> None:

@@ -12,9 +12,11 @@ from tpbench_data.console import CHECK_FAILED
 
 @click.command("validate")
 @click.argument("release", type=click.Path(path_type=Path), required=False)
-@click.option("--json", "as_json", is_flag=True, help="Print the issues as JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print one object: valid, digest and the list of issues.")
 def command(release: Path | None, as_json: bool) -> None:
     """Check a release in depth (default: the embedded one). Exit 1 if a problem is found.
+
+    Every problem is one line that names file, row and column and says what to do.
 
     \b
     Example:
@@ -26,7 +28,8 @@ def command(release: Path | None, as_json: bool) -> None:
     folder = release or embedded_release()
     issues = validate(folder)
     if as_json:
-        click.echo(json.dumps([issue.as_dict() for issue in issues], ensure_ascii=False))
+        found = [issue.as_dict() for issue in issues]
+        click.echo(json.dumps({"release": str(folder), "valid": not found, "issues": found}, ensure_ascii=False))
     else:
         for issue in issues:
             click.echo(str(issue))

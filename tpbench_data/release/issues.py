@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from itertools import groupby
 
 REBUILD = "Get the release again, or build it again"
 
@@ -42,3 +44,17 @@ class Issue:
             "problem": self.problem,
             "remedy": self.remedy,
         }
+
+
+def merged(issues: Iterable[Issue]) -> list[Issue]:
+    """The issues sorted, the same problem in many rows of a file as one issue at the first of them."""
+
+    def key(issue: Issue) -> tuple[str, str, str, str]:
+        return issue.file, issue.field, issue.problem, issue.remedy
+
+    found = []
+    for _, group in groupby(sorted(set(issues), key=lambda issue: (key(issue), issue.row)), key=key):
+        first, *others = group
+        more = f" (and in {len(others)} more row{'s' if len(others) > 1 else ''})" if others else ""
+        found.append(replace(first, problem=first.problem + more))
+    return sorted(found)

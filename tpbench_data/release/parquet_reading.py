@@ -16,7 +16,7 @@ from tpbench_data.errors import BadInput
 from tpbench_data.release import limits
 from tpbench_data.release.parquet_pages import pages
 
-_REMEDY = "Get it again"
+_REMEDY = "Get the file again"
 _FIXED_WIDTH = 8
 
 
@@ -43,6 +43,16 @@ def read_parquet(data: bytes, schema: pa.Schema, path: Path) -> pa.Table:
         reason = " ".join(str(problem).split())[:200]
         raise BadInput(f"not a readable Parquet file ({reason})", file=path, remedy=_REMEDY) from problem
     return table
+
+
+def _check_content(table: pa.Table, path: Path) -> None:
+    for name, column in zip(table.schema.names, table.columns, strict=True):
+        try:
+            column.validate(full=True)
+        except pa.ArrowInvalid:
+            raise BadInput(
+                "holds text that is not UTF-8, or is damaged", file=path, field=name, remedy=_REMEDY
+            ) from None
 
 
 def _open(data: bytes, path: Path, read_dictionary: list[str] | None = None) -> pq.ParquetFile:

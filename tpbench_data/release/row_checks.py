@@ -27,6 +27,9 @@ Row = dict[str, Any]
 Dialogues = dict[tuple[str, str], Row]
 Found = Iterator[tuple[str, str]]
 
+BROKEN = "broken"
+"""Key of a dialogue row whose turns cannot be read together."""
+
 _NULLABLE = {"selector_seed", "ratio", "kept_turns", "k_turns"}
 _GOAL_COLUMNS = {"reference_goal"}
 _VALUE_COLUMNS = {
@@ -57,10 +60,12 @@ def check_dialogues(path: str, table: pa.Table, known: Dialogues) -> Iterator[Is
             yield Issue(path, number, "dialogue_id", f"{row['dialogue_id']!r} appears twice")
         known[key] = row
         for column in ("speakers", "texts", "states"):
-            if row[column] is None or len(row[column]) != row["n_turns"]:
+            if row[column] is None or len(row[column]) != row["n_turns"] or None in row[column]:
                 yield Issue(path, number, column, f"does not hold one entry per turn ({row['n_turns']} turns)")
+                row[BROKEN] = True
         if set(row["speakers"] or ()) - {"user", "system"}:
             yield Issue(path, number, "speakers", "holds a speaker other than user and system")
+            row[BROKEN] = True
         for text in row["states"] or ():
             if not _is_json_object_or_null(text):
                 yield Issue(path, number, "states", "holds a state that is not a JSON object or null")
@@ -94,13 +99,17 @@ class InputChecks:
             if nulls:
                 yield Issue(path, number, nulls[0], "is null")
                 continue
-            for column in sorted(absent):
-                if row[column] is not None:
-                    yield Issue(path, number, column, f"must be null in {probe}")
+            filled = [column for column in sorted(absent) if row[column] is not None]
+            for column in filled:
+                yield Issue(path, number, column, f"must be null in {probe}")
+            if filled:  # the other checks would take it for a question of another kind
+                continue
             yield from (Issue(path, number, *found) for found in self._facts(row, probe))
             dialogue = self.dialogues.get((row["corpus"], row["dialogue_id"]))
             if dialogue is None:
                 yield Issue(path, number, "dialogue_id", f"{row['dialogue_id']!r} is not among the dialogues")
+                continue
+            if BROKEN in dialogue:  # reported where it stands; nothing can be compared with it
                 continue
             yield from (Issue(path, number, *found) for found in self._turns(row, dialogue))
 

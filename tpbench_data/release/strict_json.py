@@ -30,7 +30,7 @@ def parse_strict(data: bytes, file: str | Path, max_bytes: int = MAX_JSON_BYTES)
     except RecursionError:
         raise BadInput(f"JSON nested deeper than {MAX_JSON_DEPTH} levels", file=file) from None
     except ValueError as problem:
-        raise BadInput(f"not valid JSON ({_short(problem)})", file=file, remedy="Get it again") from None
+        raise BadInput(f"not valid JSON ({_short(problem)})", file=file, remedy="Get the file again") from None
     if deeper_than(value, MAX_JSON_DEPTH):
         raise BadInput(f"JSON nested deeper than {MAX_JSON_DEPTH} levels", file=file)
     return value

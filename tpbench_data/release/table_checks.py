@@ -14,14 +14,14 @@ REMAKE = "Make the table again with `tpbench-score tables` and freeze it"
 
 
 def check_stored_tables(
-    tables: list[StoredTable], inputs: Mapping[tuple[str, str, str], int], runs: Collection[str]
+    tables: list[StoredTable], inputs: Mapping[tuple[str, str, str], int], runs: Collection[str] | None
 ) -> Iterator[Issue]:
     """Checks every stored table.
 
     Args:
         tables: All of them.
         inputs: (corpus, probe config, method) -> number of inputs in the release.
-        runs: The run ids of the release.
+        runs: The run ids of the release, ``None`` where they could not be read.
     """
     keys = Counter(table.key for table in tables)
     for table in tables:
@@ -43,9 +43,9 @@ def check_stored_tables(
                 yield Issue(file, 0, place, f"counts {total} inputs, the release has {known}", REMAKE)
 
 
-def _check_signature(table: StoredTable, file: str, runs: Collection[str]) -> Iterator[Issue]:
+def _check_signature(table: StoredTable, file: str, runs: Collection[str] | None) -> Iterator[Issue]:
     signature = table.data.get("signature")
-    if not table.available or not isinstance(signature, str):
+    if runs is None or not table.available or not isinstance(signature, str):
         return
     parts = dict(part.split(":", 1) for part in signature.split("|") if ":" in part)
     named = parts.get("runs", "none")

@@ -1,28 +1,40 @@
-"""Checking a release in depth: grammar, bytes, schema, joins, order and the meaning of every row.
+"""Checking a release in depth: grammar, bytes, schema, joins, counts, order, protocols and the meaning of every row.
 
-Nothing stops at the first problem: every check adds to one list, which is sorted at the end.
+Nothing stops at the first problem: every check adds to one list, which is sorted at the end. Of a file with very
+many problems only the first are listed.
 """
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
-from tpbench_data.canonical import sha256_hex
 from tpbench_data.errors import BadInput
-from tpbench_data.release.issues import Issue
-from tpbench_data.release.manifest import MANIFEST, path_problem, read_manifest
-from tpbench_data.release.output_checks import check_outputs
-from tpbench_data.release.reader import read_parquet
+from tpbench_data.release.croissant import CROISSANT
+from tpbench_data.release.folder_checks import check_bytes, check_present, config_of
+from tpbench_data.release.issues import REBUILD, Issue, merged
+from tpbench_data.release.manifest import MANIFEST, read_manifest
+from tpbench_data.release.metadata_checks import CARD, check_card, check_croissant
+from tpbench_data.release.order_checks import check_counts, check_order, check_questions
+from tpbench_data.release.output_checks import check_results
+from tpbench_data.release.protocol_checks import check_protocols, check_templates
+from tpbench_data.release.reader import holds_link, read_parquet
 from tpbench_data.release.row_checks import InputChecks, check_dialogues
-from tpbench_data.release.schema import CONFIGS, INPUT_CONFIGS
+from tpbench_data.release.schema import CONFIGS
+from tpbench_data.release.stored_tables import StoredTable, read_stored_table
+from tpbench_data.release.table_checks import check_stored_tables
+from tpbench_data.release.vocabulary import INPUTS
+from tpbench_data.release.writer import check_date, check_homepage, check_version
 
-_TOP_FILES = {"README.md", "croissant.json"}
-_TOP_FOLDERS = {"data", "tables", "LICENSES"}
+MAX_LISTED = 1_000
+"""Problems listed per check and file: a hostile table must not make a report of its own size."""
+
+Tables = dict[str, list[tuple[str, pa.Table]]]
 
 
 def validate(folder: Path) -> list[Issue]:
@@ -36,75 +48,110 @@ def validate(folder: Path) -> list[Issue]:
     except BadInput as problem:
         if not (folder / MANIFEST).is_file() or "newer than this tpbench" in str(problem):
             raise
-        return [Issue(MANIFEST, 0, "", str(problem))]
-    issues = list(_check_present(folder, manifest))
-    tables: dict[str, list[tuple[str, pa.Table]]] = {}
+        return [_issue_of(problem, MANIFEST)]
+    issues = set(check_present(folder, manifest))
+    issues |= set(_check_manifest(manifest))
+    tables: Tables = {}
+    unread: set[str] = set()
+    stored: list[StoredTable] = []
+    configs = [c for c in CONFIGS if any(config_of(entry["path"]) == c for entry in manifest["files"])]
     for entry in manifest["files"]:
-        path = folder / entry["path"]
-        if path.is_symlink() or not path.is_file():
-            continue  # reported by _check_present
-        data = path.read_bytes()
-        issues += _check_bytes(entry, data)
-        config = _config_of(entry["path"])
-        if config is None:
+        path = entry["path"]
+        config = config_of(path)
+        data = _read(folder, entry, issues)
+        if data is None:  # reported already
+            unread |= {config} if config else set()
             continue
         try:
-            table = read_parquet(data, CONFIGS[config], Path(entry["path"]))
+            if config is not None:
+                tables.setdefault(config, []).append((path, _table(data, config, entry, issues)))
+            elif path.startswith("tables/"):
+                stored += read_stored_table(path.removeprefix("tables/"), data)
         except BadInput as problem:
-            issues.append(Issue(entry["path"], problem.row or 0, problem.field or "", problem.problem))
-            continue
-        if table.num_rows != entry["rows"]:
-            issues.append(
-                Issue(entry["path"], 0, "rows", f"holds {table.num_rows} rows, the manifest says {entry['rows']}")
-            )
-        tables.setdefault(config, []).append((entry["path"], table))
-    issues += _check_rows(tables, manifest)
-    return sorted(set(issues))
+            issues.add(_issue_of(problem, path))
+            unread |= {config} if config else set()
+        if path == CROISSANT:
+            issues |= set(check_croissant(data, manifest, configs))
+        elif path == CARD:
+            issues |= set(check_card(data, configs))
+    issues |= set(_check_rows(tables, manifest, unread))
+    issues |= set(_check_stored(stored, tables, unread))
+    return merged(issues)
 
 
-def _check_present(folder: Path, manifest: dict[str, Any]) -> Iterator[Issue]:
-    listed = {entry["path"] for entry in manifest["files"]}
-    present: set[str] = set()
-    for place, folders, names in os.walk(folder):
-        for name in (*folders, *names):
-            path = Path(place) / name
-            relative = path.relative_to(folder).as_posix()
-            if path.is_symlink():
-                yield Issue(relative, 0, "", "is a symbolic link, which a release may not hold")
-            elif path.is_file():
-                present.add(relative)
-    for name in sorted(present - listed - {MANIFEST}):
-        yield Issue(name, 0, "", "is not listed in manifest.json: it was added after the build")
-    for name in sorted(listed - present):
-        yield Issue(name, 0, "", "is listed in manifest.json but missing")
-    for name in sorted(listed):
-        top = name.split("/")[0]
-        if path_problem(name) is None and name not in _TOP_FILES and top not in _TOP_FOLDERS:
-            yield Issue(name, 0, "", "has no place in a release")
+def _issue_of(problem: BadInput, file: str) -> Issue:
+    return Issue(file, problem.row or 0, problem.field or "", problem.problem, problem.remedy or REBUILD)
 
 
-def _check_bytes(entry: dict[str, Any], data: bytes) -> Iterator[Issue]:
-    if sha256_hex(data) == entry["sha256"] and len(data) == entry["bytes"]:
-        return
-    if sha256_hex(data.replace(b"\r\n", b"\n")) == entry["sha256"]:
-        yield Issue(entry["path"], 0, "", "same content with CRLF line ends: check it out without conversion")
-    else:
-        yield Issue(entry["path"], 0, "", "does not match its SHA-256 in manifest.json: its bytes were changed")
+def _read(folder: Path, entry: dict[str, Any], issues: set[Issue]) -> bytes | None:
+    """The bytes of a listed file; ``None`` where it is not there, is a link, or has another size or hash."""
+    path = folder / entry["path"]
+    if holds_link(folder, entry["path"]) or not path.is_file():
+        return None
+    # A file of another size is read only to tell converted line ends from damage, and only where that may be.
+    data = path.read_bytes() if path.stat().st_size <= 2 * entry["bytes"] + 1 else b""
+    problems = list(check_bytes(entry, data))
+    issues |= set(problems)
+    return None if problems else data
 
 
-def _config_of(path: str) -> str | None:
-    parts = path.split("/")
-    is_table = len(parts) == 3 and parts[0] == "data" and parts[2].endswith(".parquet")
-    return parts[1] if is_table and parts[1] in CONFIGS else None
+def _table(data: bytes, config: str, entry: dict[str, Any], issues: set[Issue]) -> pa.Table:
+    table = read_parquet(data, CONFIGS[config], Path(entry["path"]))
+    if table.num_rows != entry["rows"]:
+        problem = f"holds {table.num_rows} rows, the manifest says {entry['rows']}"
+        issues.add(Issue(entry["path"], 0, "rows", problem))
+    return table
 
 
-def _check_rows(tables: dict[str, list[tuple[str, pa.Table]]], manifest: dict[str, Any]) -> Iterator[Issue]:
+def _check_manifest(manifest: dict[str, Any]) -> Iterator[Issue]:
+    for test, value in (
+        (check_version, manifest["release"]),
+        (check_date, manifest.get("date_published")),
+        (check_homepage, manifest.get("homepage")),
+    ):
+        try:
+            test(value)
+        except BadInput as problem:
+            yield _issue_of(problem, MANIFEST)
+    yield from check_templates(manifest)
+
+
+def _check_rows(tables: Tables, manifest: dict[str, Any], unread: set[str]) -> Iterator[Issue]:
+    """Checks what rows say; of what could not be read (``unread``) nothing follows for the rows that refer to it."""
     dialogues: dict[tuple[str, str], dict[str, Any]] = {}
     for path, table in tables.get("dialogues", []):
-        yield from check_dialogues(path, table, dialogues)
+        yield from _bounded(path, check_dialogues(path, table, dialogues))
     checks = InputChecks(dialogues, manifest)
-    for config in INPUT_CONFIGS:
+    cells: dict[str, tuple[str | None, float | None]] = {}
+    for config in INPUTS:
         for path, table in tables.get(config, []):
-            yield from checks.check(path, table, config)
-    runs = {row["run_id"]: row for _, table in tables.get("runs", []) for row in table.to_pylist()}
-    yield from check_outputs(tables.get("outputs", []), runs, checks.inputs)
+            if "dialogues" not in unread:
+                yield from _bounded(path, checks.check(path, table, config))
+            yield from _bounded(path, check_protocols(path, table, config))
+            columns = (table[name].to_pylist() for name in ("input_id", "method", "ratio"))
+            cells |= {name: (method, ratio) for name, method, ratio in zip(*columns, strict=True)}
+        yield from _bounded(f"data/{config}", check_questions(config, tables.get(config, [])))
+    yield from check_order(tables)
+    if not unread.intersection(INPUTS):
+        yield from check_counts(tables, manifest)
+    runs, outputs, judgments = (tables.get(config, []) for config in ("runs", "outputs", "judgments"))
+    known = None if unread.intersection(INPUTS) else cells
+    complete = not unread.intersection(("runs", "outputs", "judgments"))
+    yield from _bounded("data/outputs", check_results(runs, outputs, judgments, known, complete))
+
+
+def _check_stored(stored: list[StoredTable], tables: Tables, unread: set[str]) -> Iterator[Issue]:
+    inputs: Counter[tuple[str, str, str]] = Counter()
+    for config in INPUTS:
+        for _, table in tables.get(config, []):
+            columns = zip(table["corpus"].to_pylist(), table["method"].to_pylist(), strict=True)
+            inputs.update((corpus, config, method) for corpus, method in columns)
+    runs = {name for _, table in tables.get("runs", []) for name in table["run_id"].to_pylist()}
+    yield from _bounded("tables", check_stored_tables(stored, inputs, None if "runs" in unread else runs))
+
+
+def _bounded(place: str, issues: Iterable[Issue]) -> Iterator[Issue]:
+    found = iter(issues)
+    yield from islice(found, MAX_LISTED)
+    if next(found, None) is not None:
+        yield Issue(place, 0, "", f"has more problems of this kind: the first {MAX_LISTED} are listed")
