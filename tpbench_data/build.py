@@ -5,6 +5,7 @@ from __future__ import annotations
 import multiprocessing
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -72,7 +73,10 @@ def _parts(plan: BuildPlan, workers: int) -> Iterator[CorpusPart]:
         return
     # A fresh interpreter: a fork would inherit the threads of Arrow in an undefined state.
     with ProcessPoolExecutor(min(workers, len(plan.corpora)), multiprocessing.get_context("spawn")) as pool:
-        yield from pool.map(corpus_part, [plan] * len(plan.corpora), plan.corpora)
+        try:
+            yield from pool.map(corpus_part, [plan] * len(plan.corpora), plan.corpora)
+        except BrokenProcessPool as problem:
+            raise BadInput("a worker process died, perhaps for lack of memory", remedy="Use --workers 1") from problem
 
 
 def _facts(plan: BuildPlan, parts: dict[str, CorpusPart], tables: dict[str, pa.Table]) -> dict[str, Any]:
