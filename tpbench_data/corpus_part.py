@@ -27,6 +27,7 @@ from tpbench_data.probes import Example, draw, free_form_examples, pool_counts
 from tpbench_data.protocols import PROTOCOLS
 from tpbench_data.selectors import Selector
 from tpbench_data.selectors.random_turns import RandomTurns
+from tpbench_data.sources.identify import pinned_source
 
 
 @dataclass(frozen=True)
@@ -92,9 +93,12 @@ def corpus_part(plan: BuildPlan, name: str) -> CorpusPart:
             counts.setdefault("deletions", {})[probe], unpaired[probe] = _deletion_status(group)
     drawn = [example for group in examples.values() for example in group]
     tables["dialogues"] = dialogue_table(drawn)
+    source = pinned_source(name, files)
     facts = {
         "title": corpus.title,
-        "version": files.version,
+        "version": source.version if source else files.version,
+        "source": source.name if source else None,
+        "revision": source.revision if source else None,
         "licence": corpus.licence,
         "homepage": corpus.homepage,
         "citation": corpus.citation,

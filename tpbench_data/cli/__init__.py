@@ -11,8 +11,12 @@ cli = LazyGroup(
         "build": "tpbench_data.cli.build",
         "info": "tpbench_data.cli.info",
         "validate": "tpbench_data.cli.validate",
+        "sources": "tpbench_data.cli.sources",
         "synthesize": "tpbench_data.cli.synthesize",
         "freeze": "tpbench_data.cli.freeze",
+        "diff": "tpbench_data.cli.diff",
+        "publish": "tpbench_data.cli.publish",
+        "pull": "tpbench_data.cli.pull",
     },
 )
 

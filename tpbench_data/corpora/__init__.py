@@ -110,7 +110,7 @@ MULTIWOZ = Corpus(
 RISAWOZ = Corpus(
     name="risawoz",
     title="RiSAWOZ",
-    licence="CC-BY-4.0",
+    licence="CC-BY-NC-4.0",
     homepage="https://github.com/terryqj0107/RiSAWOZ",
     citation=(
         "Quan et al., RiSAWOZ: A Large-Scale Multi-Domain Wizard-of-Oz Dataset with Rich Semantic Annotations "

@@ -24,6 +24,7 @@ def load(files: SourceFiles) -> Iterator[Dialogue]:
     Raises:
         BadInput: A file is not valid JSON or not in the SGD layout; names file, dialogue number and field.
     """
+    files.version = files.version or "train"
     for name, data in files:
         records = dialogue_list(data, name)
         if records:
