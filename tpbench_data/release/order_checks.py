@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from tpbench_data.release.issues import Issue
 from tpbench_data.release.manifest import MANIFEST
+from tpbench_data.release.vocabulary import INPUTS
 
 Parts = Mapping[str, list[tuple[str, pa.Table]]]
 """Config -> its files with their tables."""
@@ -73,9 +74,10 @@ def check_counts(parts: Parts, manifest: dict[str, Any]) -> Iterator[Issue]:
                         f"counts.{corpus}.probes.{probe}.{seed}",
                         f"says that {left} questions are left, the rows hold {found}",
                     )
-    present = sorted(config for config in parts if config in manifest.get("probes", [config]))
-    for config in sorted(set(manifest.get("probes", [])) - set(present)):
-        yield Issue(MANIFEST, 0, "probes", f"names {config}, which has no rows")
+    # A probe that was asked for and found no question is named and has no rows; the other way round is a fault.
+    named = manifest.get("probes")
+    for config in [config for config in INPUTS if config in parts and named is not None and config not in named]:
+        yield Issue(MANIFEST, 0, "probes", f"does not name {config}, which has rows")
 
 
 def _questions(parts: list[tuple[str, pa.Table]], corpus: str, seed: str) -> int:
