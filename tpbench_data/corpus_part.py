@@ -105,6 +105,7 @@ def corpus_part(plan: BuildPlan, name: str) -> CorpusPart:
         "files": files.count,
         "sha256": files.digest,
         "language": "-".join(sorted({example.dialogue.language for example in drawn})) or "und",
+        "pool": corpus.pool,
         "turn_characters": cap,
         "evidence": "annotated" if corpus.pool == "authored" else "stated",
     }

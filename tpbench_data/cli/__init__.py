@@ -11,6 +11,7 @@ cli = LazyGroup(
         "build": "tpbench_data.cli.build",
         "info": "tpbench_data.cli.info",
         "validate": "tpbench_data.cli.validate",
+        "audit": "tpbench_data.cli.audit",
         "sources": "tpbench_data.cli.sources",
         "synthesize": "tpbench_data.cli.synthesize",
         "freeze": "tpbench_data.cli.freeze",
