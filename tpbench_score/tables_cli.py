@@ -39,6 +39,7 @@ def _numbers(texts: Sequence[str], option: str) -> list[int]:
     type=click.Path(path_type=Path),
     help="A run folder; may be repeated. Default: the runs stored in the release.",
 )
+@click.option("--stored", is_flag=True, help="Besides --outputs, also the runs stored in the release.")
 @click.option("--table", "tables", multiple=True, metavar="N", help="Only these tables: 3 or 3,10,24; may be repeated.")
 @click.option("--figure", "figures", multiple=True, metavar="N", help="Only these figures (their data): 2 or 3.")
 @click.option("--reader", help="The reader to show. Default: the one with most outputs.")
@@ -57,6 +58,7 @@ def _numbers(texts: Sequence[str], option: str) -> list[int]:
 def command(
     release: Path | None,
     outputs: tuple[Path, ...],
+    stored: bool,
     tables: tuple[str, ...],
     figures: tuple[str, ...],
     reader: str | None,
@@ -77,6 +79,7 @@ def command(
     Example:
       tpbench-score tables
       tpbench-score tables tpbench --outputs runs/a --table 24 --ci --format latex
+      tpbench-score tables R2 --outputs runs/new_method --stored
     """
     from tpbench_data.embedded import embedded_release
     from tpbench_data.release.reader import Release
@@ -91,6 +94,7 @@ def command(
     study = load_study(
         Release.open(release or embedded_release()),
         outputs,
+        stored=stored,
         reader=reader,
         runs=runs,
         allow_missing=allow_missing,

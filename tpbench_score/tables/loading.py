@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 
 from tpbench_data.release.reader import Release
 from tpbench_data.release.schema import CONFIGS
+from tpbench_data.release.stored_runs import stored_runs
 from tpbench_data.run_folder import read_run
 from tpbench_score.rules import DEFAULT_RULE
 from tpbench_score.scoring import score
@@ -29,6 +30,7 @@ def load_study(
     release: Release,
     outputs: Sequence[Path] = (),
     *,
+    stored: bool = False,
     reader: str | None = None,
     runs: Sequence[str] = (),
     allow_missing: bool = False,
@@ -39,6 +41,7 @@ def load_study(
 
     Args:
         outputs: run folders; without any, the runs stored in the release.
+        stored: take the runs stored in the release besides the folders.
         reader: the reader to show, see ``open_study``.
         runs: run ids to choose, see ``open_study``.
         allow_missing: count planned inputs without output as wrong instead of refusing them.
@@ -48,7 +51,7 @@ def load_study(
     Raises:
         BadInput: anything in the release, the run folders or the choices that cannot be used.
     """
-    folders = [read_run(folder) for folder in outputs]
+    folders = [*(stored_runs(release) if stored else ()), *(read_run(folder) for folder in outputs)]
     scores = score(release, folders or None, allow_missing=allow_missing, rule=rule)
     rows = [folder.run for folder in folders] if folders else release.table("runs").to_pylist()
     judgments = release.table("judgments").to_pylist()
