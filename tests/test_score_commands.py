@@ -118,6 +118,7 @@ def test_any_answer_can_be_written(tmp_path: Path) -> None:
         (lines(LINE | {"reference_value": None}), "row 1, field 'reference_value': is missing"),
         (lines(LINE | {"reference_value": 5}), "row 1, field 'reference_value': is int, not text"),
         (lines(LINE | {"probe": "joint_recovery"}), "row 1, field 'reference_goal': is missing"),
+        (lines(LINE | {"value_alternatives": "noon"}), "row 1, field 'value_alternatives': is not a list of texts"),
     ],
 )
 def test_a_bad_line_is_named_and_nothing_is_written(tmp_path: Path, content: bytes, message: str) -> None:
@@ -133,6 +134,18 @@ def test_answers_go_to_a_new_file_only(tmp_path: Path) -> None:
     assert out.read_text(encoding="utf-8") == printed
     assert "already exists" in failure(answers(tmp_path, lines(LINE | {"id": "2"}), "--out", out))
     assert out.read_text(encoding="utf-8") == printed
+
+
+def test_answers_under_the_other_scorer(tmp_path: Path) -> None:
+    records = [
+        LINE | {"text": "{'value': '12 p.m.'}"},
+        LINE | {"id": "2", "text": '{"value": "SFO"}', "reference_value": "x", "value_alternatives": ["sfo"]},
+    ]
+    for scorer, expected in (("paper-1", [(False, None)] * 2), ("tpbench-1", [(True, "repaired"), (True, "strict")])):
+        result = answers(tmp_path, lines(*records), "--scorer", scorer)
+        out = [json.loads(line) for line in result.stdout.splitlines()]
+        assert [(row["strict"], row["parse_level"]) for row in out] == expected
+        assert {row["scorer"] for row in out} == {scorer}
 
 
 def test_answers_from_standard_input() -> None:

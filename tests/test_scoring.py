@@ -374,3 +374,58 @@ def test_a_table_of_unknown_origin_has_no_signature() -> None:
 def test_a_score_table_is_plain_data(release: Release, tmp_path: Path) -> None:
     table = score(release, [write_small_run(tmp_path / "x", ALL_ROWS, good_answers())])
     assert json.loads(json.dumps(table.to_pylist()))[0]["strict"] is True
+
+
+# --- the other scorer ----------------------------------------------------------------------------------------
+
+
+def test_the_other_scorer_accepts_alternatives_and_names_the_parse_level(tmp_path: Path) -> None:
+    rows = [probe_row("current_value", n, value_alternatives=["12 pm", "lunch time"]) for n in range(3)]
+    release = write_small_release(tmp_path / "r", {"current_value": rows})
+    texts = ['{"value": "Lunch time"}', "Sure: {'value': 'noon'}", "no object"]
+    run = write_small_run(tmp_path / "x", rows, {row["input_id"]: text for row, text in zip(rows, texts, strict=True)})
+    table = score(release, [run], rule="tpbench-1")
+    assert table["strict"].to_pylist() == [True, True, False]
+    assert table["parse_level"].to_pylist() == ["strict", "repaired", None]
+    assert set(table["scorer"].to_pylist()) == {"tpbench-1"}
+    published = score(release, [run])
+    assert published["strict"].to_pylist() == [False, False, False]
+    assert published["parse_level"].to_pylist() == [None, None, None]
+
+
+@pytest.mark.parametrize(
+    ("context", "published", "ours"),
+    [
+        ("我要去厦门玩", False, True),
+        ("我要去 厦 门 玩", False, True),
+        ("Fly to Xiamen", False, True),  # a listed alternative
+        ("Fly to Xiamenwest", False, False),
+    ],
+)
+def test_each_scorer_has_its_own_test_of_retention(tmp_path: Path, context: str, published: bool, ours: bool) -> None:
+    facts = {
+        "corpus": "risawoz",
+        "context": context,
+        "reference_value": "厦门",
+        "value_alternatives": ["厦门", "Xiamen"],
+    }
+    row = probe_row("current_value", **facts)
+    release = write_small_release(tmp_path / "r", {"current_value": [row]})
+    run = write_small_run(tmp_path / "x", [row], {row["input_id"]: "{}"})
+    assert score(release, [run])["retained"].to_pylist() == [published]
+    assert score(release, [run], rule="tpbench-1")["retained"].to_pylist() == [ours]
+
+
+@pytest.mark.parametrize("rule", ["paper-1", "tpbench-1"])
+@pytest.mark.parametrize("probe", ["initial_goal", "current_value", "joint_recovery", "free_form"])
+def test_a_missing_answer_is_wrong_also_where_an_empty_one_is_right(tmp_path: Path, rule: str, probe: str) -> None:
+    row = probe_row(probe) if probe != "free_form" else free_form_row()
+    release = write_small_release(tmp_path / "r", {probe: [row]})
+    run = write_small_run(tmp_path / "x", [row], {})
+    (found,) = score(release, [run], rule=rule, allow_missing=True).to_pylist()
+    assert (found["strict"], found["loose"], found["reason"], found["status"]) == (False, False, "missing", "missing")
+
+
+def free_form_row() -> dict[str, Any]:
+    row = probe_row("current_value", input_id="free")
+    return row | {"reference_value": None, "old_value": None, "reference_answer": "12 pm", "question": "When?"}

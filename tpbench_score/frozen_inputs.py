@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 import numpy.typing as npt
@@ -10,13 +10,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tpbench_data.canonical import prompt_hash
-from tpbench_data.matching import phrase_occurs
-from tpbench_data.normalize import normalize_value
 from tpbench_data.release.reader import Release
 from tpbench_data.release.schema import CONFIGS, PROBE
+from tpbench_score.records import Reference
 
 Positions = npt.NDArray[np.int64]
 """Row numbers of `FrozenInputs.table`."""
+
+ContextTest = Callable[[str, str, Reference], bool]
+"""Whether a context states the reference value, given (probe, context, reference)."""
 
 _SLICE = 4_096
 """Rows whose contexts or prompts are held as Python objects at a time."""
@@ -39,7 +41,7 @@ class FrozenInputs:
         self.table: pa.Table = pa.concat_tables([_probe_rows(release, probe) for probe in SCORED_CONFIGS])
         self._ids = self.table["input_id"].combine_chunks()
         self._prompt_hashes: dict[int, str | None] = {}
-        self._retained: dict[int, bool | None] = {}
+        self._retained: dict[str, dict[int, bool | None]] = {}
 
     def positions(self, input_ids: pa.ChunkedArray) -> Positions:
         """The row of each id, -1 where the release has no such input."""
@@ -56,15 +58,26 @@ class FrozenInputs:
                 self._prompt_hashes[row] = None if prompt is None else prompt_hash(prompt)
         return [self._prompt_hashes[row] for row in positions.tolist()]
 
-    def retained(self, positions: Positions) -> list[bool | None]:
+    def alternatives(self, positions: Positions) -> list[tuple[str, ...]]:
+        """The listed alternatives of the reference value at some rows."""
+        column = self.table["value_alternatives"].take(pa.array(positions)).to_pylist()
+        return [tuple(values or ()) for values in column]
+
+    def retained(self, positions: Positions, rule: str, states: ContextTest) -> list[bool | None]:
         """Whether the reference value occurs in the context at some rows (scoring spec 4.2).
 
         The context is taken as one piece, so a value may span two turns of a context without markers. ``None``
         where there is no reference value or an import has no context.
+
+        Args:
+            positions: The rows.
+            rule: The scorer whose test it is; each is asked once per row.
+            states: The test, given (probe, context, reference).
         """
-        for rows in self._new(positions, self._retained):
-            self._retained |= zip(rows, _retained(self.table.take(pa.array(rows))), strict=True)
-        return [self._retained[row] for row in positions.tolist()]
+        known = self._retained.setdefault(rule, {})
+        for rows in self._new(positions, known):
+            known |= zip(rows, _retained(self.table.take(pa.array(rows)), states), strict=True)
+        return [known[row] for row in positions.tolist()]
 
     def _new(self, positions: Positions, known: dict[int, bool | None] | dict[int, str | None]) -> Iterator[list[int]]:
         wanted = [row for row in np.unique(positions).tolist() if row not in known]
@@ -82,17 +95,13 @@ def _probe_rows(release: Release, probe: str) -> pa.Table:
     return rows.append_column("probe", pa.array([probe] * rows.num_rows, pa.string()))
 
 
-def _retained(rows: pa.Table) -> Iterator[bool | None]:
-    columns = (rows[name].to_pylist() for name in ("context", "reference_value", "corpus"))
-    contexts: dict[tuple[str, str], str] = {}
-    for context, value, corpus in zip(*columns, strict=True):
+def _retained(rows: pa.Table, states: ContextTest) -> Iterator[bool | None]:
+    names = ("probe", "context", "corpus", "reference_value", "value_alternatives")
+    for probe, context, corpus, value, alternatives in zip(*(rows[name].to_pylist() for name in names), strict=True):
         if context is None or value is None:
             yield None
-            continue
-        key = (context, corpus)
-        if key not in contexts:
-            contexts[key] = normalize_value(context, corpus)
-        yield phrase_occurs(normalize_value(value, corpus), contexts[key])
+        else:
+            yield states(probe, context, Reference(corpus, value=value, alternatives=tuple(alternatives or ())))
 
 
 def index_in(values: pa.ChunkedArray, known: pa.ChunkedArray | pa.Array) -> Positions:

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 MAX_DEPTH = 100
@@ -35,11 +37,27 @@ class Extracted:
             value as given for P2 and LongMemEval-KU (``None`` where there is none).
         abstained: Whether the scorer of the probe counts the answer as an abstention.
         reason: Why the value cannot be right, one of `tpbench_score.records.REASONS`; ``None`` where it can.
+        level: At which level the answer was parsed, see `Parsed`.
     """
 
     value: Any
     abstained: bool
     reason: str | None = None
+    level: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """The JSON object of an answer.
+
+    Attributes:
+        record: The object, ``None`` where the answer has none.
+        level: How it was found, one of `tpbench_score.parse_levels.PARSE_LEVELS`; ``None`` without an object and
+            under `paper-1`, which does not tell.
+    """
+
+    record: dict[str, Any] | None
+    level: str | None = None
 
 
 # --- parsers -------------------------------------------------------------------------------------------------
@@ -76,6 +94,12 @@ def last_flat_object(text: str) -> dict[str, Any] | None:
     return None
 
 
+@cache
+def without_level(parse: Callable[[str], dict[str, Any] | None]) -> Callable[[str], Parsed]:
+    """A published parser, which does not tell how it found the object, as the parser of a rule."""
+    return lambda text: Parsed(parse(text))
+
+
 def flat_object_text(text: str) -> str:
     """The last flat object of a text, written as JSON again; "" where there is none.
 
@@ -96,12 +120,17 @@ _DECODER = json.JSONDecoder(parse_int=_whole_number)
 
 def _load(text: str) -> tuple[Any, bool]:
     """(value, whether the text is JSON). Like the published parser it accepts NaN and the last duplicate key."""
-    if text.count("[") + text.count("{") > MAX_DEPTH and _depth(text) > MAX_DEPTH:
+    if nests_too_deeply(text):
         return None, False
     try:
         return _DECODER.decode(text), True
     except (ValueError, RecursionError):
         return None, False
+
+
+def nests_too_deeply(text: str) -> bool:
+    """Whether the brackets of a text nest deeper than `MAX_DEPTH`."""
+    return text.count("[") + text.count("{") > MAX_DEPTH and _depth(text) > MAX_DEPTH
 
 
 def _depth(text: str) -> int:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any, Literal
 
-from tpbench_score.parsing import Extracted
+from tpbench_score.parsing import Extracted, Parsed
 
 REASONS: dict[str, str] = {
     "match": "right under the strict rule",
@@ -19,7 +19,7 @@ REASONS: dict[str, str] = {
     "abstained": "the reader set the abstain flag",
     "no_answer": "the value is missing, null, empty, or a word that stands for no value",
     "no_json": "the text holds no JSON object",
-    "not_text": "P2: the value is JSON, but not a string",
+    "not_text": "the value is JSON, but not one that the scorer takes: under paper-1 P2 only strings count",
     "old_answer": "free form: the answer misses what distinguishes the reference from the old answer",
     "error": "the reader failed on this input",
     "missing": "the input was planned, but the run has no output for it",
@@ -36,12 +36,14 @@ class Reference:
         goal: Reference goal of P1 and P3, "" where there is none.
         value: Reference value of P2 and P3, reference answer of a free-form question, "" where there is none.
         old_value: The value or answer before the update, "" where there is none.
+        alternatives: Every value that counts as the reference, as the release lists them; `paper-1` ignores them.
     """
 
     corpus: str
     goal: str = ""
     value: str = ""
     old_value: str = ""
+    alternatives: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +65,7 @@ class AnswerScore:
         value_segment: P3: text after the first colon behind the semicolon, ``None`` where unparsed.
         whole_strict: P3: both criteria of ``strict`` hold somewhere in the answer, without parsing it.
         whole_loose: P3: the same for ``loose``.
+        parse_level: `tpbench-1`: at which level the answer was parsed, see `tpbench_score.parse_levels`.
     """
 
     strict: bool
@@ -79,6 +82,7 @@ class AnswerScore:
     value_segment: str | None = None
     whole_strict: bool | None = None
     whole_loose: bool | None = None
+    parse_level: str | None = None
 
 
 ANSWER_FIELDS = tuple(field.name for field in fields(AnswerScore))
@@ -91,20 +95,34 @@ class Rule:
 
     Attributes:
         needs: The parts of the reference it compares with.
-        parse: Takes the JSON object out of an answer text, ``None`` where there is none.
+        parse: Takes the JSON object out of an answer text.
         read: Takes the scored value and the abstention out of that object.
         score: Compares the value with the reference.
         score_failed: The score of an output whose reader failed; ``None`` where its text is scored all the same.
         superseded: Whether a prediction is the old value, given (prediction, old value, corpus); ``None`` where
             the probe has no old value.
+        retained: Whether a context states the reference value, given (context, reference); ``None`` for the
+            published test.
     """
 
     needs: tuple[Literal["goal", "value"], ...]
-    parse: Callable[[str], dict[str, Any] | None]
+    parse: Callable[[str], Parsed]
     read: Callable[[dict[str, Any] | None], Extracted]
     score: Callable[[Extracted, Reference], AnswerScore]
     score_failed: Callable[[Extracted], AnswerScore] | None = None
     superseded: Callable[[str, str, str], bool] | None = None
+    retained: Callable[[str, Reference], bool] | None = None
+
+    def extract(self, text: str) -> Extracted:
+        """The scored value of an answer text, with the level at which it was parsed."""
+        parsed = self.parse(text)
+        extracted = self.read(parsed.record)
+        return extracted if parsed.level is None else replace(extracted, level=parsed.level)
+
+    def judge(self, extracted: Extracted, reference: Reference) -> AnswerScore:
+        """The score of an extracted value, with its level."""
+        result = self.score(extracted, reference)
+        return result if extracted.level is None else replace(result, parse_level=extracted.level)
 
 
 def outcome(strict: bool, loose: bool, differs: str, *, has_reference: bool) -> str:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import lru_cache
+from itertools import repeat
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +13,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from tpbench_data.matching import phrase_occurs
+from tpbench_data.normalize import normalize_value
 from tpbench_data.release.reader import Release
 from tpbench_data.run_folder import RunFolder
 from tpbench_score.frozen_inputs import FrozenInputs
@@ -18,7 +22,7 @@ from tpbench_score.json_lines import json_text
 from tpbench_score.outputs import PlannedInputs, load_outputs
 from tpbench_score.parsing import Extracted
 from tpbench_score.records import ANSWER_FIELDS, AnswerScore, Reference, Rule
-from tpbench_score.rules import DEFAULT_RULE, TEXT_IN_ROLE, find_rule
+from tpbench_score.rules import DEFAULT_RULE, READS_ALTERNATIVES, TEXT_IN_ROLE, find_rule
 
 SCORES = pa.schema(
     [
@@ -54,6 +58,7 @@ SCORES = pa.schema(
         ("answer", pa.string()),  # the scored value; JSON text where it is no string
         ("goal_segment", pa.string()),
         ("value_segment", pa.string()),
+        ("parse_level", pa.string()),  # a key of `tpbench_score.parse_levels.PARSE_LEVELS`; null under paper-1
         ("reason", pa.string()),  # a key of `tpbench_score.records.REASONS`
         ("status", pa.string()),  # "ok", "error" (the reader failed) or "missing" (no output)
         ("error", pa.string()),
@@ -106,19 +111,27 @@ def score(
     if not isinstance(release, Release):
         release = Release.open(release)
     inputs = FrozenInputs(release)
-    runs = load_outputs(inputs, outputs, allow_missing=allow_missing)
+    return score_runs(inputs, load_outputs(inputs, outputs, allow_missing=allow_missing), rule)
+
+
+def score_runs(inputs: FrozenInputs, runs: Sequence[PlannedInputs], rule: str) -> pa.Table:
+    """Scores loaded runs, so that several scorers can judge the same outputs; otherwise as `score`."""
     scorer = _Scorer(rule)
     numbers = [_score_run(inputs, run, scorer) for run in runs]
     scores = scorer.columns()
-    parts = [_rows(inputs, run, rule, scores.take(taken)) for run, taken in zip(runs, numbers, strict=True)]
+    parts = [_rows(inputs, run, scorer, scores.take(taken)) for run, taken in zip(runs, numbers, strict=True)]
     table = pa.concat_tables(parts) if parts else SCORES.empty_table()
-    return table.replace_schema_metadata({RELEASE_KEY: release.digest.encode()})
+    return table.replace_schema_metadata({RELEASE_KEY: inputs.release.digest.encode()})
 
 
 def _score_run(inputs: FrozenInputs, run: PlannedInputs, scorer: _Scorer) -> pa.Array:
     """The number of the score of each planned input."""
     names = ("probe", "corpus", "reference_goal", "reference_value", "old_value")
-    questions = zip(*(inputs.texts(name, run.positions) for name in names), strict=True)
+    questions = zip(
+        *(inputs.texts(name, run.positions) for name in names),
+        inputs.alternatives(run.positions) if scorer.rule in READS_ALTERNATIVES else repeat(()),
+        strict=False,
+    )
     answers = zip(run.text.to_pylist(), run.error.to_pylist(), run.answered.tolist(), strict=True)
     role = run.run["role"]
     return pa.array(
@@ -127,7 +140,7 @@ def _score_run(inputs: FrozenInputs, run: PlannedInputs, scorer: _Scorer) -> pa.
     )
 
 
-def _rows(inputs: FrozenInputs, run: PlannedInputs, rule: str, scores: pa.Table) -> pa.Table:
+def _rows(inputs: FrozenInputs, run: PlannedInputs, scorer: _Scorer, scores: pa.Table) -> pa.Table:
     """The rows of one run, given the scores of its inputs."""
     rows = scores.num_rows
     frozen = inputs.table.select(_FROM_INPUT).take(pa.array(run.positions))
@@ -138,12 +151,16 @@ def _rows(inputs: FrozenInputs, run: PlannedInputs, rule: str, scores: pa.Table)
     columns |= {
         "method": run.method,
         "ratio": run.ratio,
-        "scorer": pa.array([rule] * rows, pa.string()),
-        "retained": pa.array(inputs.retained(run.positions), pa.bool_()),
+        "scorer": pa.array([scorer.rule] * rows, pa.string()),
+        "retained": pa.array(inputs.retained(run.positions, scorer.rule, scorer.retained), pa.bool_()),
         "status": pa.array(np.where(run.answered, np.where(failed, "error", "ok"), "missing"), pa.string()),
         "error": run.error,
     }
     return pa.table([columns[name] for name in SCORES.names], schema=SCORES)
+
+
+# Inputs of the same dialogue and selection share their context, whatever the probe.
+_normal_context = lru_cache(maxsize=4_096)(normalize_value)
 
 
 class _Scorer:
@@ -159,13 +176,22 @@ class _Scorer:
     def number(self, *key: Any) -> int:
         """The number of a score.
 
-        The key is (role, probe, corpus, reference goal, reference value, old value, text, error, answered).
+        The key is (role, probe, corpus, reference goal, reference value, old value, alternatives, text, error,
+        answered).
         """
         found = self._numbers.get(key)
         if found is None:
             found = self._numbers[key] = len(self._scores)
             self._scores.append(self._score(*key))
         return found
+
+    def retained(self, probe: str, context: str, reference: Reference) -> bool:
+        """Whether a context states the reference value, by the test of this scorer."""
+        own = self._rule(probe, reference.corpus).retained
+        if own:
+            return own(context, reference)
+        value = normalize_value(reference.value, reference.corpus)
+        return phrase_occurs(value, _normal_context(context, reference.corpus))
 
     def columns(self) -> pa.Table:
         """All scores so far, in the order of their numbers."""
@@ -186,20 +212,28 @@ class _Scorer:
         goal: str | None,
         value: str | None,
         old_value: str | None,
+        alternatives: tuple[str, ...],
         text: str | None,
         error: str | None,
         answered: bool,
     ) -> tuple[AnswerScore, bool | None]:
         rule = self._rule(probe, corpus)
-        reference = Reference(corpus, goal or "", value or "", old_value or "")
+        reference = Reference(corpus, goal or "", value or "", old_value or "", alternatives)
         prepare = TEXT_IN_ROLE.get(self.rule, {}).get(role)
         extracted = self._extract(rule, prepare(text or "") if prepare else text or "")
         if not answered:
-            result = replace(rule.score(extracted, reference), abstained=False, answer=None, reason="missing")
+            result = replace(
+                rule.score(extracted, reference),
+                strict=False,
+                loose=False,
+                abstained=False,
+                answer=None,
+                reason="missing",
+            )
         elif error is not None and rule.score_failed:
             result = rule.score_failed(extracted)
         else:
-            result = rule.score(extracted, reference)
+            result = rule.judge(extracted, reference)
         if rule.superseded is None or old_value is None:
             return result, None
         return result, isinstance(result.answer, str) and rule.superseded(result.answer, old_value, corpus)
@@ -213,7 +247,7 @@ class _Scorer:
     def _extract(self, rule: Rule, text: str) -> Extracted:
         key = (rule.parse, rule.read, text)
         if key not in self._extracted:
-            self._extracted[key] = rule.read(rule.parse(text))
+            self._extracted[key] = rule.extract(text)
         return self._extracted[key]
 
 

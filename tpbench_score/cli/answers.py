@@ -26,9 +26,9 @@ def command(file: Path, out: Path | None, scorer: str) -> None:
     """Score the answers in FILE, JSON Lines; "-" is the standard input.
 
     A line holds id, probe (initial_goal, current_value or joint_recovery), corpus, text (the answer as generated,
-    null for none) and the references that the probe needs, reference_goal and reference_value. Further keys are
-    ignored. Every line gives one line of scores, in the same order. A line that cannot be scored is an error with
-    its row, and then nothing is written.
+    null for none) and the references that the probe needs, reference_goal and reference_value; value_alternatives
+    may list further values that count under tpbench-1. Further keys are ignored. Every line gives one line of
+    scores, in the same order. A line that cannot be scored is an error with its row, and then nothing is written.
 
     \b
     Example:
@@ -70,6 +70,7 @@ def _scored(lines: Iterable[bytes], file: str | Path, rule: str) -> Iterator[byt
                 corpus=_text(record, "corpus", file, row),
                 reference_goal=_text_or_none(record, "reference_goal", file, row),
                 reference_value=_text_or_none(record, "reference_value", file, row),
+                value_alternatives=_texts(record, "value_alternatives", file, row),
                 rule=rule,
             )
         except BadInput as problem:
@@ -100,3 +101,12 @@ def _text_or_none(record: dict[str, Any], field: str, file: str | Path, row: int
     if value is not None and not isinstance(value, str):
         raise BadInput(f"is {type(value).__name__}, not text", file=file, row=row, field=field)
     return value
+
+
+def _texts(record: dict[str, Any], field: str, file: str | Path, row: int) -> list[str]:
+    values = record.get(field)
+    if values is None:
+        return []
+    if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
+        raise BadInput("is not a list of texts", file=file, row=row, field=field)
+    return values

@@ -20,6 +20,7 @@ from tpbench_score.rules import (
     joint_recovery,
     lme_ku,
     synthetic_deletion,
+    tpbench_1,
 )
 
 DEFAULT_RULE = "paper-1"
@@ -37,8 +38,12 @@ RULES: dict[str, RuleSet] = {
         ("current_value", "lme_ku"): lme_ku.RULE,
         ("current_value", "fmts"): synthetic_deletion.RULE,
     },
+    tpbench_1.NAME: tpbench_1.RULES,
 }
 """Scorer version -> (probe, corpus or ``None`` for every other corpus) -> rule."""
+
+READS_ALTERNATIVES = frozenset({tpbench_1.NAME})
+"""Scorer versions that accept every listed alternative of a reference value."""
 
 TEXT_IN_ROLE: dict[str, dict[str, Callable[[str], str]]] = {"paper-1": {"first_user_recent": flat_object_text}}
 """Scorer version -> role of a run -> what is scored instead of the text as it stands.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from tpbench_data.normalize import compatibility_form
-from tpbench_score.parsing import Extracted, parse_reader_text, read_text_value
+from tpbench_score.parsing import Extracted, parse_reader_text, read_text_value, without_level
 from tpbench_score.records import AnswerScore, Reference, Rule
 from tpbench_score.rules.initial_goal import overlap_score
 from tpbench_score.rules.tokens import MIN_TOKEN_LENGTH, words
@@ -34,4 +34,4 @@ def score(extracted: Extracted, reference: Reference) -> AnswerScore:
     return overlap_score(extracted.value, tokens(extracted.value), tokens(reference.goal))
 
 
-RULE = Rule(("goal",), parse_reader_text, read_text_value, score)
+RULE = Rule(("goal",), without_level(parse_reader_text), read_text_value, score)

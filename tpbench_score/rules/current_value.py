@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from tpbench_data.matching import phrase_occurs, values_match
 from tpbench_data.normalize import ALIAS_CORPUS, normalize_value
-from tpbench_score.parsing import Extracted, extract_json, read_string_value
+from tpbench_score.parsing import Extracted, extract_json, read_string_value, without_level
 from tpbench_score.records import AnswerScore, Reference, Rule, outcome
 from tpbench_score.rules.tokens import value_tokens
 
@@ -58,4 +58,4 @@ def overlap(extracted: Extracted, reference: Reference) -> Overlap:
     return Overlap(shared >= 2 and len(expected) >= 2, shared >= 1)
 
 
-RULE = Rule(("value",), extract_json, read_string_value, score, score_failed, superseded)
+RULE = Rule(("value",), without_level(extract_json), read_string_value, score, score_failed, superseded)

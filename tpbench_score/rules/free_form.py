@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tpbench_score.parsing import Extracted, parse_reader_text
+from tpbench_score.parsing import Extracted, parse_reader_text, without_level
 from tpbench_score.records import AnswerScore, Reference, Rule, outcome
 
 _MIN_TELLING_LENGTH = 4
@@ -40,4 +40,4 @@ def score(extracted: Extracted, reference: Reference) -> AnswerScore:
     return AnswerScore(right, right, False, extracted.value, reason)
 
 
-RULE = Rule(("value",), parse, read, score)
+RULE = Rule(("value",), without_level(parse), read, score)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tpbench_score.parsing import Extracted, parse_reader_text, read_text_value
+from tpbench_score.parsing import Extracted, parse_reader_text, read_text_value, without_level
 from tpbench_score.records import AnswerScore, Reference, Rule, outcome
 from tpbench_score.rules.tokens import goal_tokens, set_f1
 
@@ -26,4 +26,4 @@ def overlap_score(answer: str, given: frozenset[str], expected: frozenset[str]) 
     return AnswerScore(strict, loose, False, answer, reason, set_f1(given, expected))
 
 
-RULE = Rule(("goal",), parse_reader_text, read_text_value, score)
+RULE = Rule(("goal",), without_level(parse_reader_text), read_text_value, score)

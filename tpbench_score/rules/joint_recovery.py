@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tpbench_data.matching import phrase_occurs
-from tpbench_score.parsing import Extracted, parse_reader_text, read_text_value
+from tpbench_score.parsing import Extracted, parse_reader_text, read_text_value, without_level
 from tpbench_score.records import AnswerScore, Reference, Rule, outcome
 from tpbench_score.rules.tokens import goal_tokens, set_f1
 
@@ -115,4 +115,4 @@ def _reason(segments: Segments | None, local: Criteria, reference: Reference) ->
     return outcome(local.strict, local.loose, differs, has_reference=has_reference)
 
 
-RULE = Rule(("goal", "value"), parse_reader_text, read_text_value, score)
+RULE = Rule(("goal", "value"), without_level(parse_reader_text), read_text_value, score)

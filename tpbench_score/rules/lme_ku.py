@@ -14,7 +14,7 @@ from tpbench_data.normalize import (
     padded_time,
     without_punctuation,
 )
-from tpbench_score.parsing import Extracted, parse_reader_text, read_scalar_value
+from tpbench_score.parsing import Extracted, parse_reader_text, read_scalar_value, without_level
 from tpbench_score.records import AnswerScore, Reference, Rule, outcome
 from tpbench_score.rules.tokens import value_tokens
 
@@ -81,4 +81,4 @@ def score_failed(extracted: Extracted) -> AnswerScore:
     return AnswerScore(False, False, extracted.abstained, None, "error")
 
 
-RULE = Rule(("value",), parse_reader_text, read_scalar_value, score, score_failed)
+RULE = Rule(("value",), without_level(parse_reader_text), read_scalar_value, score, score_failed)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from tpbench_data.matching import phrase_occurs
 from tpbench_data.normalize import normalize_value
-from tpbench_score.parsing import Extracted, extract_json, read_string_value
+from tpbench_score.parsing import Extracted, extract_json, read_string_value, without_level
 from tpbench_score.records import AnswerScore, Reference, Rule
 from tpbench_score.rules import current_value
 
@@ -72,4 +72,4 @@ def summarize(items: Iterable[tuple[bool, bool, bool]]) -> DeletionSummary:
     )
 
 
-RULE = Rule(("value",), extract_json, read_string_value, score, current_value.score_failed, reverted)
+RULE = Rule(("value",), without_level(extract_json), read_string_value, score, current_value.score_failed, reverted)
