@@ -100,6 +100,7 @@ class Hub:
         large: SHA-256 -> content of the large-file store.
         requests: Every request as ``METHOD path``, in order.
         faults: What is still to go wrong.
+        spoil: Path of a file of which the next commits store other bytes than were sent.
     """
 
     def __init__(self) -> None:
@@ -108,8 +109,8 @@ class Hub:
         self.large: dict[str, bytes] = {}
         self.requests: list[str] = []
         self.faults: list[Fault] = []
+        self.spoil = ""
         self.lock = threading.RLock()
-        self.stop_after: int | None = None
 
     def fail(self, method: str, path: str, action: Action, **options: Any) -> None:
         """Lets matching requests fail; ``path`` is a regular expression."""
@@ -271,7 +272,7 @@ class _Handler(BaseHTTPRequestHandler):
             ]  # fmt: skip
             return self._json({"files": modes})
         if verb == "commit":
-            return self._commit(repository, body)
+            return self._commit(repo_id, repository, body)
         revision, _, inner = argument.partition("/") if verb == "tree" else (argument, "", "")
         commit = repository.resolve(revision)
         if commit is None:
@@ -311,7 +312,7 @@ class _Handler(BaseHTTPRequestHandler):
                 found.append({"type": "directory", "oid": "0" * 40, "size": 0, "path": path})
         return found
 
-    def _commit(self, repository: Repository, body: bytes) -> None:
+    def _commit(self, repo_id: str, repository: Repository, body: bytes) -> None:
         lines = [json.loads(line) for line in body.splitlines() if line]
         header = lines[0]["value"]
         if header.get("parentCommit") not in (None, repository.head):
@@ -327,8 +328,10 @@ class _Handler(BaseHTTPRequestHandler):
                 files[value["path"]] = Blob(self.hub.large[value["oid"]], True)
             elif line["key"] == "deletedFile":
                 del files[value["path"]]
+        if self.hub.spoil in files:
+            files[self.hub.spoil] = Blob(b"spoilt", files[self.hub.spoil].large)
         oid = repository.commit(files, header["summary"])
-        url = f"{self.hub.url}/commit/{oid}"
+        url = f"{self.hub.url}/datasets/{repo_id}/commit/{oid}"
         if self.hub.fault_for("COMMITTED", oid):
             # The commit is written, and its answer is lost.
             return self._close()

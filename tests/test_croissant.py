@@ -78,7 +78,7 @@ def check_records(folder: Path) -> dict[str, list[dict[str, Any]]]:
     return found
 
 
-def test_every_record_of_every_record_set_is_what_the_parquet_files_hold(full_once: Path) -> None:  # noqa: F811
+def test_every_record_of_every_record_set_is_what_the_parquet_files_hold(full_once: Path) -> None:
     check_clean(full_once)
     found = check_records(full_once)
     assert found["splits"] == [{"name": "test"}]
@@ -113,7 +113,7 @@ def _files(folder: Path) -> dict[str, dict[str, Any]]:
     return {node["contentUrl"]: node for node in document["distribution"] if node["@type"] == "cr:FileObject"}
 
 
-def test_hash_and_size_of_every_file_are_right_and_every_file_is_covered(full_once: Path) -> None:  # noqa: F811
+def test_hash_and_size_of_every_file_are_right_and_every_file_is_covered(full_once: Path) -> None:
     listed = _files(full_once)
     on_disk = {path.relative_to(full_once).as_posix() for path in full_once.rglob("*") if path.is_file()}
     assert set(listed) == on_disk - {"manifest.json", "croissant.json"}
@@ -125,7 +125,7 @@ def test_hash_and_size_of_every_file_are_right_and_every_file_is_covered(full_on
     assert "croissant.json" in {entry["path"] for entry in manifest["files"]}
 
 
-def test_a_changed_data_file_stops_mlcroissant_too(full_release: Path) -> None:  # noqa: F811
+def test_a_changed_data_file_stops_mlcroissant_too(full_release: Path) -> None:
     file = full_release / "data/runs/test-00000-of-00001.parquet"
     other = full_release / "data/judgments/test-00000-of-00001.parquet"
     file.write_bytes(other.read_bytes())
@@ -133,7 +133,7 @@ def test_a_changed_data_file_stops_mlcroissant_too(full_release: Path) -> None: 
         list(mlcroissant.Dataset(str(full_release / "croissant.json")).records("runs"))
 
 
-def test_it_loads_again_after_mlcroissant_wrote_it(full_once: Path, tmp_path: Path) -> None:  # noqa: F811
+def test_it_loads_again_after_mlcroissant_wrote_it(full_once: Path, tmp_path: Path) -> None:
     first = mlcroissant.Dataset(str(full_once / "croissant.json")).metadata
     again = tmp_path / "croissant.json"
     again.write_text(json.dumps(first.to_json(), default=str), encoding="utf-8")
@@ -144,7 +144,7 @@ def test_it_loads_again_after_mlcroissant_wrote_it(full_once: Path, tmp_path: Pa
     assert first.data_limitations == second.data_limitations
 
 
-def test_all_rai_properties_are_filled_with_a_text_that_has_no_open_place(full_once: Path) -> None:  # noqa: F811
+def test_all_rai_properties_are_filled_with_a_text_that_has_no_open_place(full_once: Path) -> None:
     document = json.loads((full_once / "croissant.json").read_text(encoding="utf-8"))
     assert {name for name in document if name.startswith("rai:")} == {
         f"rai:{name}" for name in (*RAI_PROPERTIES, "hasSyntheticData")
@@ -156,7 +156,7 @@ def test_all_rai_properties_are_filled_with_a_text_that_has_no_open_place(full_o
             assert "{" not in text, text
 
 
-def test_top_level_facts(full_once: Path) -> None:  # noqa: F811
+def test_top_level_facts(full_once: Path) -> None:
     document = json.loads((full_once / "croissant.json").read_text(encoding="utf-8"))
     assert document["conformsTo"] == ["http://mlcommons.org/croissant/1.1", "http://mlcommons.org/croissant/RAI/1.0"]
     assert document["license"] == ["https://spdx.org/licenses/CC-BY-SA-4.0.html"]
@@ -175,7 +175,7 @@ def _fields(folder: Path) -> Iterator[tuple[str, str, str, bool]]:
                 yield record_set["@id"], field["name"], field.get("dataType", ""), field.get("isArray", False)
 
 
-def test_fields_follow_the_schemas(full_once: Path) -> None:  # noqa: F811
+def test_fields_follow_the_schemas(full_once: Path) -> None:
     found = list(_fields(full_once))
     release = Release.open(full_once)
     expected = []

@@ -7,12 +7,13 @@ looks at what is there and uploads only what is missing.
 from __future__ import annotations
 
 import hashlib
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from tpbench_data.errors import BadInput, BadRelease
-from tpbench_data.hub.remote import HubError, Moved, Remote, RemoteFile
+from tpbench_data.hub.remote import HubError, Moved, Remote, RemoteFile, pause
 from tpbench_data.release.manifest import MANIFEST
 from tpbench_data.release.reader import Release
 from tpbench_data.release.validate import validate
@@ -163,9 +164,11 @@ class Publisher:
                     raise
             except HubError as problem:
                 # The commit may have been written and only its answer lost: the next look tells.
-                if attempt == _COMMIT_TRIES or problem.status in (401, 403, 404):
+                wait = pause(problem, attempt)
+                if wait is None or attempt == _COMMIT_TRIES:
                     raise
-                self.say(f"{problem} Looking again.")
+                self.say(f"{problem} Looking again in {wait:g} s.")
+                time.sleep(wait)
         head = self.remote.head(BRANCH)
         if head is None:
             raise HubError(f"{self.remote.url}: the branch {BRANCH} is missing after the upload.")

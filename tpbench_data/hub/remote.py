@@ -80,8 +80,8 @@ class Remote:
     ) -> None:
         from huggingface_hub import HfApi
         from huggingface_hub.errors import HFValidationError
-        from huggingface_hub.utils import disable_progress_bars
         from huggingface_hub.utils._validators import validate_repo_id
+        from huggingface_hub.utils.tqdm import disable_progress_bars
 
         try:
             validate_repo_id(repo_id)
@@ -165,23 +165,22 @@ class Remote:
 
     def download(self, path: str, commit: str, folder: Path) -> Path:
         """Downloads one file of a commit below ``folder``, going on where an interrupted download stopped."""
-        found = self._try(f"download {path}", self.api.hf_hub_download, self.repo_id, path, repo_type=REPO_TYPE,
+        # The client itself tries several times and goes on where a connection broke.
+        found = self._once(f"download {path}", self.api.hf_hub_download, self.repo_id, path, repo_type=REPO_TYPE,
                           revision=commit, local_dir=folder)  # fmt: skip
         return Path(found)
 
     def _try(self, what: str, call: Callable[..., T], *arguments: Any, **options: Any) -> T:
         """Calls the client, with waits and further tries where that may help."""
-        wait = FIRST_WAIT
         for attempt in range(1, ATTEMPTS + 1):
             try:
                 return self._once(what, call, *arguments, **options)
             except HubError as problem:
-                pause = _pause(problem, wait)
-                if pause is None or attempt == ATTEMPTS:
+                wait = pause(problem, attempt)
+                if wait is None or attempt == ATTEMPTS:
                     raise
-                self.say(f"{problem} Trying again in {pause:g} s.")
-                time.sleep(pause)
-                wait = min(2 * wait, LONGEST_WAIT)
+                self.say(f"{problem} Trying again in {wait:g} s.")
+                time.sleep(wait)
         raise AssertionError("unreachable: the last attempt returns or raises")
 
     def _once(self, what: str, call: Callable[..., T], *arguments: Any, **options: Any) -> T:
@@ -231,12 +230,15 @@ class Remote:
         )
 
 
-def _pause(problem: HubError, wait: float) -> float | None:
-    """Seconds to wait before another try, ``None`` where none would help."""
+def pause(problem: HubError, attempt: int) -> float | None:
+    """Seconds to wait after the given attempt, ``None`` where another one would not help.
+
+    As long as the Hub asks for, else 1, 2, 4... seconds, at most a minute.
+    """
     if problem.status is not None and problem.status not in _RETRY:
         return None
     try:
         asked = float(problem.retry_after or 0)
     except ValueError:
         asked = 0.0
-    return min(max(asked, wait), LONGEST_WAIT)
+    return min(max(asked, FIRST_WAIT * 2 ** (attempt - 1)), LONGEST_WAIT)
