@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from tpbench_data.candidates import CANDIDATE_COLUMNS, read_candidates, read_p3_pool
-from tpbench_data.changes import Update, ValueRule, updates
+from tpbench_data.changes import FirstListed, Update, ValueRule, updates
 from tpbench_data.dialogue import AuthoredQuestion, Dialogue
 from tpbench_data.errors import BadInput
 from tpbench_data.han import has_han, value_stated
@@ -19,6 +19,13 @@ from tpbench_data.matching import value_in_turns
 __all__ = ["Pool", "Question", "given_pool", "native_pool", "new_value_occurs", "read_candidates", "read_p3_pool"]
 
 DONTCARE = "dontcare"
+
+_CHANGE_COLUMNS = ("slot", "old_value", "new_value", "origin_turn_id")
+_NOT_SHOWN = {
+    True: "candidates that raw data does not reproduce",
+    False: "candidates that are no update under the rule",
+}
+_SHOWN = {True: "candidates reproduced in every field", False: "candidates that are updates under the rule"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,9 +118,13 @@ def given_pool(
 ) -> Pool:
     """A pool whose membership and order are given; every row is replayed where its dialogue is available.
 
-    A row whose dialogue is missing, or whose fields raw data does not reproduce under the value rule, stays in
-    the pool (so that seeded draws come out as published) but without an update; draws drop it afterwards.
+    Rows state what the published rule (``first``) says, so under it every field must be reproduced. Under another
+    rule a row is kept where its change is an update, and whether that is final follows the rule. A row whose dialogue
+    is missing, or that raw data does not show, stays in the pool (so that seeded draws come out as published) but
+    without an update; draws drop it afterwards.
     """
+    is_published = isinstance(rule, FirstListed)
+    compared = len(CANDIDATE_COLUMNS[2:]) if is_published else len(_CHANGE_COLUMNS)
     wanted = {row["source_dialogue_id"] for row in rows}
     found: dict[str, Dialogue] = {}
     seen: set[str] = set()
@@ -129,7 +140,8 @@ def given_pool(
     missing = 0
     for row in rows:
         source = found.get(row["source_dialogue_id"])
-        update = next((u for u in replayed.get(row["source_dialogue_id"], ()) if _fields(u) == _stated(row)), None)
+        shown = replayed.get(row["source_dialogue_id"], ())
+        update = next((u for u in shown if _fields(u)[:compared] == _stated(row)[:compared]), None)
         if source is None:
             missing += 1
         elif update is None:
@@ -143,7 +155,7 @@ def given_pool(
                 old_value=row["old_value"],
                 new_value=row["new_value"],
                 turn=int(row["origin_turn_id"]),
-                is_final=row["is_final"] == "true",
+                is_final=row["is_final"] == "true" if is_published or update is None else update.is_final,
                 update=update,
                 dialogue=source if update is not None else None,
             )
@@ -152,8 +164,8 @@ def given_pool(
         "dialogues": len(seen),
         "candidates": len(rows),
         "candidates whose dialogue is missing": missing,
-        "candidates that raw data does not reproduce": len(unmatched),
-        "candidates reproduced in every field": len(rows) - missing - len(unmatched),
+        _NOT_SHOWN[is_published]: len(unmatched),
+        _SHOWN[is_published]: len(rows) - missing - len(unmatched),
     }
     return Pool(questions, counts, p3_ids, unmatched)
 

@@ -16,7 +16,7 @@ from tpbench_data.changes import VALUE_RULES, Update
 from tpbench_data.dialogue import Dialogue
 from tpbench_data.han import value_form
 from tpbench_data.names import method_rank
-from tpbench_data.pool import Question
+from tpbench_data.pool import Pool, Question
 from tpbench_data.probes import draw, pool_counts
 from tpbench_data.slots import SLOT_GROUPS, slot_group
 
@@ -84,13 +84,11 @@ def audit_pool(material: PoolMaterial) -> Audit:
 
 
 def _sizes(material: PoolMaterial) -> list[tuple[Any, ...]]:
-    pools = (material.pool, material.disjoint)
-    rows: list[tuple[Any, ...]] = [
-        (step, pools[0].counts.get(step), pools[1].counts.get(step)) for step in pools[0].counts if step != "dialogues"
-    ]
-    # A question that raw data does not show under a rule is none under it.
-    counted = [pool_counts(type(pool)([q for q in pool.questions if q.update], {})) for pool in pools]
-    rows += [(f"{step}, replayed", counted[0][step], counted[1][step]) for step in counted[0]]
+    """Steps of the pool under both rules; a question that raw data does not show under a rule is none under it."""
+    pools = [Pool([q for q in pool.questions if q.update], {}) for pool in (material.pool, material.disjoint)]
+    counted = [pool_counts(pool) for pool in pools]
+    rows: list[tuple[Any, ...]] = [("questions", *(len(pool.questions) for pool in pools))]
+    rows += [(step, counted[0][step], counted[1][step]) for step in counted[0]]
     drawn = [len(draw(pool, "current_value", [material.seed], _ALL)[0]) for pool in pools]
     rows.append(("P2-eligible in the whole pool", *drawn))
     return rows
