@@ -9,11 +9,11 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from conftest import run_command
+from conftest import run_command, write_sgd_folder
 
 from tpbench_data.canonical import prompt_hash
 from tpbench_data.release.reader import Release
-from tpbench_data.release.schema import OUTPUTS, PLAN, RUNS
+from tpbench_data.release.schema import INPUT_CONFIGS, OUTPUTS, PLAN, RUNS
 from tpbench_data.run_folder import write_outputs, write_plan, write_run_row
 
 TRICKY = ("007", "2019-03-01", "None", "true", "1e5", "a\u2028b\u0085c\x0bd", "01223351241", "1.50", "null", "NaN")
@@ -24,14 +24,15 @@ def answer_of(row: dict[str, Any], number: int) -> str:
     """A right answer for even rows, else a tricky one."""
     if number % 2:
         return TRICKY[number // 2 % len(TRICKY)]
-    parts = [part for part in (row["reference_goal"], row["reference_value"]) if part is not None]
+    names = ("reference_goal", "reference_value", "reference_answer")
+    parts = [row[name] for name in names if row.get(name) is not None]
     value = "; time: ".join(parts)
     return json.dumps({"value": value, "support": "", "abstain": False})
 
 
 def write_run(release: Release, folder: Path, run_id: str, role: str = "main") -> Path:
     """A finished run folder that answers every input of the release."""
-    rows = [(probe, row) for probe in release.probes for row in release.table(probe).to_pylist()]
+    rows = [(probe, row) for probe in INPUT_CONFIGS for row in release.table(probe).to_pylist()]
     folder.mkdir(parents=True)
     plan = [
         {
@@ -114,9 +115,16 @@ def freeze_everything(built: Path, place: Path) -> Path:
 
 
 @pytest.fixture(scope="session")
-def full_once(built_once: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A release with everything in it; shared, so not to be changed."""
-    return freeze_everything(built_once, tmp_path_factory.mktemp("full"))
+def full_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A release with every config; shared, so not to be changed."""
+    place = tmp_path_factory.mktemp("full")
+    corpus = write_sgd_folder(place / "corpus" / "train")
+    result = run_command(
+        "tpbench-data", "build", "--corpus", f"sgd={corpus}", "--n", 6, "--methods", "full_context,recency,random",
+        "--probes", ",".join(INPUT_CONFIGS), "--out", place / "built",
+    )  # fmt: skip
+    assert result.returncode == 0, result.stderr
+    return freeze_everything(place / "built", place)
 
 
 @pytest.fixture

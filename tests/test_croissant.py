@@ -18,7 +18,7 @@ from tpbench_data.canonical import sha256_hex
 from tpbench_data.embedded import embedded_release
 from tpbench_data.release.croissant import data_type
 from tpbench_data.release.reader import Release
-from tpbench_data.release.schema import CONFIGS
+from tpbench_data.release.schema import CONFIGS, INPUT_CONFIGS
 from tpbench_data.release.vocabulary import column_text, config_key, template_json
 
 mlcroissant = pytest.importorskip("mlcroissant")
@@ -73,7 +73,7 @@ def check_records(folder: Path) -> dict[str, list[dict[str, Any]]]:
         expected = release.table(config).to_pylist()
         assert len(found[config]) == len(expected)
         assert sorted(found[config], key=key) == sorted(expected, key=key), config
-    inputs = {row["input_id"]: probe for probe in release.probes for row in release.table(probe).to_pylist()}
+    inputs = {row["input_id"]: config for config in INPUT_CONFIGS for row in release.table(config).to_pylist()}
     assert {row["input_id"]: row["probe"] for row in found["inputs"]} == inputs
     return found
 

@@ -18,7 +18,7 @@ from tpbench_data.errors import BadInput
 from tpbench_data.judgment_files import read_judgments
 from tpbench_data.release.limits import MAX_JSON_BYTES
 from tpbench_data.release.reader import Release
-from tpbench_data.release.schema import CONFIGS, JUDGMENTS, OUTPUTS, RUNS
+from tpbench_data.release.schema import CONFIGS, INPUT_CONFIGS, JUDGMENTS, OUTPUTS, RUNS
 from tpbench_data.release.writer import write_release
 from tpbench_data.run_folder import OUTPUTS_FILE, PLAN_FILE, RunFolder, read_run
 
@@ -137,8 +137,8 @@ def _read_tables(paths: Sequence[Path]) -> dict[str, bytes]:
 def _prompt_hashes(release: Release) -> dict[str, str]:
     return {
         row["input_id"]: prompt_hash(row["prompt"])
-        for probe in release.probes
-        for row in release.table(probe).select(["input_id", "prompt"]).to_pylist()
+        for config in INPUT_CONFIGS
+        for row in release.table(config).select(["input_id", "prompt"]).to_pylist()
         if row["prompt"] is not None
     }
 

@@ -170,6 +170,12 @@ class Remote:
                           revision=commit, local_dir=folder)  # fmt: skip
         return Path(found)
 
+    def cached(self, path: str, commit: str) -> Path:
+        """One file of a commit in the client's own cache, downloaded where it is not there yet."""
+        found = self._once(f"download {path}", self.api.hf_hub_download, self.repo_id, path, repo_type=REPO_TYPE,
+                           revision=commit)  # fmt: skip
+        return Path(found)
+
     def _try(self, what: str, call: Callable[..., T], *arguments: Any, **options: Any) -> T:
         """Calls the client, with waits and further tries where that may help."""
         for attempt in range(1, ATTEMPTS + 1):
@@ -241,4 +247,4 @@ def pause(problem: HubError, attempt: int) -> float | None:
         asked = float(problem.retry_after or 0)
     except ValueError:
         asked = 0.0
-    return min(max(asked, FIRST_WAIT * 2 ** (attempt - 1)), LONGEST_WAIT)
+    return min(max(asked, FIRST_WAIT * (1 << (attempt - 1))), LONGEST_WAIT)

@@ -16,9 +16,9 @@ import pyarrow as pa
 from tpbench_data.names import PROBE_LABELS, corpus_label
 from tpbench_data.release.card_tables import reachability_text, stored_tables_text
 from tpbench_data.release.croissant import languages
-from tpbench_data.release.schema import CONFIGS
+from tpbench_data.release.schema import CONFIGS, INPUT_CONFIGS
 from tpbench_data.release.stored_tables import StoredTable
-from tpbench_data.release.vocabulary import INPUTS, config_summary, fill, one_line, template_json, template_text
+from tpbench_data.release.vocabulary import config_summary, fill, one_line, template_json, template_text
 
 _VALUE_RULES = {
     "first": "a slot changes where the first listed form of its value changes (as published).",
@@ -100,14 +100,14 @@ def _front_matter(facts: Mapping[str, Any], tables: Mapping[str, pa.Table], held
 
 
 def _default_config(held: list[str]) -> str:
-    probes = [config for config in INPUTS if config in held]
+    probes = [config for config in INPUT_CONFIGS if config in held]
     if "current_value" in probes:
         return "current_value"
     return probes[0] if probes else ""
 
 
 def _size_category(tables: Mapping[str, pa.Table]) -> str:
-    rows = sum(table.num_rows for config, table in tables.items() if config in INPUTS)
+    rows = sum(table.num_rows for config, table in tables.items() if config in INPUT_CONFIGS)
     for most, tag in ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K")):
         if rows < most:
             return tag

@@ -17,8 +17,8 @@ from tpbench_data.canonical import pretty_json
 from tpbench_data.names import PROBE_LABELS, corpus_label, method_label, method_rank
 from tpbench_data.release.licences import licence_link
 from tpbench_data.release.responsible import responsible_ai
-from tpbench_data.release.schema import CONFIGS
-from tpbench_data.release.vocabulary import INPUTS, column_text, config_key, config_summary, one_line, template_json
+from tpbench_data.release.schema import CONFIGS, INPUT_CONFIGS
+from tpbench_data.release.vocabulary import column_text, config_key, config_summary, one_line, template_json
 
 CROISSANT = "croissant.json"
 
@@ -102,7 +102,7 @@ def licence_sentence(facts: Facts) -> str:
 def languages(tables: Tables) -> list[str]:
     """The languages of the dialogues or, where a release holds none, of the inputs."""
     found: set[str] = set()
-    for config in ("dialogues", *INPUTS):
+    for config in ("dialogues", *INPUT_CONFIGS):
         if config in tables and not found:
             found |= {tag for tag in tables[config]["language"].unique().to_pylist() if tag}
     return sorted(found) or ["und"]
@@ -142,7 +142,7 @@ def _file(entry: Mapping[str, Any]) -> Json:
 
 def _file_sets(tables: Tables, files: Sequence[Mapping[str, Any]]) -> Iterator[Json]:
     """One set over all probe files, and one for each config in several files."""
-    probes = [config for config in INPUTS if config in tables]
+    probes = [config for config in INPUT_CONFIGS if config in tables]
     if probes:
         yield _file_set("inputs-files", "The Parquet files of all probe configs.", probes)
     for config in tables:
@@ -163,7 +163,7 @@ def _file_set(uid: str, text: str, configs: Sequence[str]) -> Json:
 
 def _record_sets(facts: Facts, tables: Tables, files: Sequence[Mapping[str, Any]]) -> Iterator[Json]:
     yield from _enumerations(facts, tables)
-    probes = [config for config in INPUTS if config in tables]
+    probes = [config for config in INPUT_CONFIGS if config in tables]
     for config in tables:
         paths = shards(config, files)
         # A single file is named itself: mlcroissant then checks its hash before it reads a row.
@@ -212,11 +212,11 @@ def _targets(config: str, tables: Tables) -> dict[str, str]:
     mlcroissant joins on one pair of fields, so a reference is declared only where the target is unique: ids of
     dialogues are unique within a corpus, which in a release of several corpora need not be enough.
     """
-    if config in INPUTS and "dialogues" in tables:
+    if config in INPUT_CONFIGS and "dialogues" in tables:
         ids = tables["dialogues"]["dialogue_id"]
         return {"dialogue_id": "dialogues/dialogue_id"} if len(ids.unique()) == len(ids) else {}
     targets = {}
-    if config == "outputs" and any(probe in tables for probe in INPUTS):
+    if config == "outputs" and any(probe in tables for probe in INPUT_CONFIGS):
         targets["input_id"] = "inputs/input_id"
     if config in ("outputs", "judgments") and "runs" in tables:
         targets["run_id"] = "runs/run_id"
@@ -278,7 +278,7 @@ def data_type(kind: pa.DataType) -> str:
 
 
 def _enumerations(facts: Facts, tables: Tables) -> Iterator[Json]:
-    probes = [config for config in INPUTS if config in tables]
+    probes = [config for config in INPUT_CONFIGS if config in tables]
     methods = {name for config in probes for name in tables[config]["method"].unique().to_pylist() if name}
     rows = {
         "splits": [{"name": "test"}],

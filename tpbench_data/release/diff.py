@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from tpbench_data.release.reader import Release
-from tpbench_data.release.schema import CONFIGS
+from tpbench_data.release.schema import CONFIGS, INPUT_CONFIGS
 from tpbench_data.release.stored_tables import StoredTable, read_stored_table
-from tpbench_data.release.vocabulary import INPUTS, config_key
+from tpbench_data.release.vocabulary import config_key
 
 Kind = Literal["added", "removed", "changed"]
 
@@ -112,7 +112,7 @@ def _rows(config: str, old: Release, new: Release) -> Iterator[Difference]:
             a, b = before[key], now[key]
             changed = tuple(name for name in CONFIGS[config].names if a[name] != b[name])
             yield Difference(config, "changed", key, changed)
-            for name in changed if config in INPUTS else ():
+            for name in changed if config in INPUT_CONFIGS else ():
                 if name in LABELS:
                     yield Difference("labels", "changed", f"{key} {name}", (), a[name], b[name])
 

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from tpbench_data.release.issues import Issue
 from tpbench_data.release.manifest import MANIFEST
-from tpbench_data.release.vocabulary import INPUTS
+from tpbench_data.release.schema import INPUT_CONFIGS
 
 Parts = Mapping[str, list[tuple[str, pa.Table]]]
 """Config -> its files with their tables."""
@@ -76,7 +76,7 @@ def check_counts(parts: Parts, manifest: dict[str, Any]) -> Iterator[Issue]:
                     )
     # A probe that was asked for and found no question is named and has no rows; the other way round is a fault.
     named = manifest.get("probes")
-    for config in [config for config in INPUTS if config in parts and named is not None and config not in named]:
+    for config in [config for config in INPUT_CONFIGS if config in parts and named is not None and config not in named]:
         yield Issue(MANIFEST, 0, "probes", f"does not name {config}, which has rows")
 
 

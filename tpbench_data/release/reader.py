@@ -89,11 +89,18 @@ class Release:
         path = self.path / entry["path"]
         if not path.is_file() or holds_link(self.path, entry["path"]):
             raise BadInput("file is missing", file=path, remedy="Get the release again")
-        if path.stat().st_size == entry["bytes"]:
-            data: bytes = path.read_bytes()
-            if sha256_hex(data) == entry["sha256"]:
-                return data
-        raise BadInput("was changed: it does not match manifest.json", file=path, remedy="Get the release again")
+        data: bytes = path.read_bytes() if path.stat().st_size == entry["bytes"] else b""
+        self.check_bytes(entry, data)
+        return data
+
+    def check_bytes(self, entry: dict[str, Any], data: bytes) -> None:
+        """Raises BadInput unless these are the bytes of a file of the manifest."""
+        if len(data) != entry["bytes"] or sha256_hex(data) != entry["sha256"]:
+            raise BadInput(
+                "was changed: it does not match manifest.json",
+                file=self.path / entry["path"],
+                remedy="Get the release again",
+            )
 
     def _read(self, entry: dict[str, Any], schema: pa.Schema) -> pa.Table:
         return read_parquet(self.read_bytes(entry), schema, self.path / entry["path"])

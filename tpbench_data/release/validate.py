@@ -25,10 +25,9 @@ from tpbench_data.release.output_checks import check_results
 from tpbench_data.release.protocol_checks import check_protocols, check_templates
 from tpbench_data.release.reader import holds_link, read_parquet
 from tpbench_data.release.row_checks import InputChecks, check_dialogues
-from tpbench_data.release.schema import CONFIGS
+from tpbench_data.release.schema import CONFIGS, INPUT_CONFIGS
 from tpbench_data.release.stored_tables import StoredTable, read_stored_table
 from tpbench_data.release.table_checks import check_stored_tables
-from tpbench_data.release.vocabulary import INPUTS
 from tpbench_data.release.writer import check_date, check_homepage, check_version
 
 MAX_LISTED = 1_000
@@ -123,7 +122,7 @@ def _check_rows(tables: Tables, manifest: dict[str, Any], unread: set[str]) -> I
         yield from _bounded(path, check_dialogues(path, table, dialogues))
     checks = InputChecks(dialogues, manifest)
     cells: dict[str, tuple[str | None, float | None]] = {}
-    for config in INPUTS:
+    for config in INPUT_CONFIGS:
         for path, table in tables.get(config, []):
             if "dialogues" not in unread:
                 yield from _bounded(path, checks.check(path, table, config))
@@ -132,17 +131,17 @@ def _check_rows(tables: Tables, manifest: dict[str, Any], unread: set[str]) -> I
             cells |= {name: (method, ratio) for name, method, ratio in zip(*columns, strict=True)}
         yield from _bounded(f"data/{config}", check_questions(config, tables.get(config, [])))
     yield from check_order(tables)
-    if not unread.intersection(INPUTS):
+    if not unread.intersection(INPUT_CONFIGS):
         yield from check_counts(tables, manifest)
     runs, outputs, judgments = (tables.get(config, []) for config in ("runs", "outputs", "judgments"))
-    known = None if unread.intersection(INPUTS) else cells
+    known = None if unread.intersection(INPUT_CONFIGS) else cells
     complete = not unread.intersection(("runs", "outputs", "judgments"))
     yield from _bounded("data/outputs", check_results(runs, outputs, judgments, known, complete))
 
 
 def _check_stored(stored: list[StoredTable], tables: Tables, unread: set[str]) -> Iterator[Issue]:
     inputs: Counter[tuple[str, str, str]] = Counter()
-    for config in INPUTS:
+    for config in INPUT_CONFIGS:
         for _, table in tables.get(config, []):
             columns = zip(table["corpus"].to_pylist(), table["method"].to_pylist(), strict=True)
             inputs.update((corpus, config, method) for corpus, method in columns)

@@ -16,10 +16,6 @@ from functools import cache
 from typing import Any
 
 from tpbench_data.embedded import embedded_folder
-from tpbench_data.release.schema import CONFIGS
-
-INPUTS = tuple(config for config, schema in CONFIGS.items() if "prompt" in schema.names)
-"""The configs whose rows are reader inputs, in schema order."""
 
 _PLACE = re.compile(r"\{([a-z_]+)\}")
 
