@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NoReturn, TypeVar
@@ -16,6 +17,7 @@ T = TypeVar("T")
 
 _CHUNK = 1 << 20
 _SPACE = " \t\n\r"
+_NUMBER = re.compile(r"[-+.eE0-9]+")
 
 
 def parse_json(data: bytes, file: str) -> Any:
@@ -129,7 +131,8 @@ class _Scanner:
                 continue
             except (ValueError, RecursionError) as problem:
                 raise self.error(str(problem)) from problem
-            if end == len(self.text) and self.fill(_CHUNK):  # a number may go on
+            number = _NUMBER.match(self.text, self.pos)
+            if number and number.end() == len(self.text) and self.fill(_CHUNK):  # it may go on
                 continue
             self.pos = end
             return value
