@@ -89,6 +89,15 @@ ANSWER_FIELDS = tuple(field.name for field in fields(AnswerScore))
 """The fields of `AnswerScore`, in order."""
 
 
+Forms = dict[str, str | list[str]]
+"""Name -> a form that was compared, or the words of one, sorted."""
+
+
+def no_forms(extracted: Extracted, reference: Reference) -> Forms:
+    """For an answer with nothing to compare."""
+    return {}
+
+
 @dataclass(frozen=True, slots=True)
 class Rule:
     """How one scorer version scores one probe: text -> record -> extracted value -> score.
@@ -103,6 +112,8 @@ class Rule:
             the probe has no old value.
         retained: Whether a context states the reference value, given (context, reference); ``None`` for the
             published test.
+        criterion: What makes an answer right, in one or two sentences.
+        forms: What is compared in fact: the forms of reference and answer by name.
     """
 
     needs: tuple[Literal["goal", "value"], ...]
@@ -112,6 +123,8 @@ class Rule:
     score_failed: Callable[[Extracted], AnswerScore] | None = None
     superseded: Callable[[str, str, str], bool] | None = None
     retained: Callable[[str, Reference], bool] | None = None
+    criterion: str = ""
+    forms: Callable[[Extracted, Reference], Forms] = no_forms
 
     def extract(self, text: str) -> Extracted:
         """The scored value of an answer text, with the level at which it was parsed."""

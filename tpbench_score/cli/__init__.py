@@ -11,6 +11,10 @@ cli = LazyGroup(
         "answers": "tpbench_score.cli.answers",
         "score": "tpbench_score.cli.score",
         "tables": "tpbench_score.tables_cli",
+        "flips": "tpbench_score.cli.flips",
+        "reachability": "tpbench_score.cli.reachability",
+        "compare": "tpbench_score.cli.compare",
+        "explain": "tpbench_score.cli.explain",
     },
 )
 

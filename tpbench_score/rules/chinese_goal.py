@@ -6,8 +6,8 @@ import re
 
 from tpbench_data.normalize import compatibility_form
 from tpbench_score.parsing import Extracted, parse_reader_text, read_text_value, without_level
-from tpbench_score.records import AnswerScore, Reference, Rule
-from tpbench_score.rules.initial_goal import overlap_score
+from tpbench_score.records import AnswerScore, Forms, Reference, Rule
+from tpbench_score.rules.initial_goal import CRITERION, overlap_score, word_forms
 from tpbench_score.rules.tokens import MIN_TOKEN_LENGTH, words
 
 STOP_WORDS = words(
@@ -34,4 +34,9 @@ def score(extracted: Extracted, reference: Reference) -> AnswerScore:
     return overlap_score(extracted.value, tokens(extracted.value), tokens(reference.goal))
 
 
-RULE = Rule(("goal",), without_level(parse_reader_text), read_text_value, score)
+def forms(extracted: Extracted, reference: Reference) -> Forms:
+    """The code points and words on both sides."""
+    return word_forms(tokens(reference.goal), tokens(extracted.value))
+
+
+RULE = Rule(("goal",), without_level(parse_reader_text), read_text_value, score, criterion=CRITERION, forms=forms)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from tpbench_data.matching import phrase_occurs, values_match
 from tpbench_data.normalize import ALIAS_CORPUS, normalize_value
 from tpbench_score.parsing import Extracted, extract_json, read_string_value, without_level
-from tpbench_score.records import AnswerScore, Reference, Rule, outcome
+from tpbench_score.records import AnswerScore, Forms, Reference, Rule, outcome
 from tpbench_score.rules.tokens import value_tokens
 
 
@@ -58,4 +58,22 @@ def overlap(extracted: Extracted, reference: Reference) -> Overlap:
     return Overlap(shared >= 2 and len(expected) >= 2, shared >= 1)
 
 
-RULE = Rule(("value",), without_level(extract_json), read_string_value, score, score_failed, superseded)
+def forms(extracted: Extracted, reference: Reference) -> Forms:
+    """The normal forms on both sides."""
+    corpus = alias_corpus(reference.corpus)
+    return {
+        "normal form of the reference": normalize_value(reference.value, corpus),
+        "normal form of the answer": normalize_value(extracted.value, corpus),
+    }
+
+
+RULE = Rule(
+    ("value",),
+    without_level(extract_json),
+    read_string_value,
+    score,
+    score_failed,
+    superseded,
+    criterion="Strict: equal normal forms. Loose: that of the reference occurs in that of the answer as a phrase.",
+    forms=forms,
+)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tpbench_score.parsing import Extracted, parse_reader_text, without_level
-from tpbench_score.records import AnswerScore, Reference, Rule, outcome
+from tpbench_score.records import AnswerScore, Forms, Reference, Rule, outcome
 
 _MIN_TELLING_LENGTH = 4
 """Shortest word of the reference that can tell it from an old answer contained in it."""
@@ -40,4 +40,16 @@ def score(extracted: Extracted, reference: Reference) -> AnswerScore:
     return AnswerScore(right, right, False, extracted.value, reason)
 
 
-RULE = Rule(("value",), without_level(parse), read, score)
+def forms(extracted: Extracted, reference: Reference) -> Forms:
+    """Reference and answer without case."""
+    return {"reference": reference.value.lower().strip(), "answer": extracted.value.lower()}
+
+
+RULE = Rule(
+    ("value",),
+    without_level(parse),
+    read,
+    score,
+    criterion="Right: reference and answer contain one another, without case.",
+    forms=forms,
+)

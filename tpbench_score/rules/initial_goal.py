@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tpbench_score.parsing import Extracted, parse_reader_text, read_text_value, without_level
-from tpbench_score.records import AnswerScore, Reference, Rule, outcome
+from tpbench_score.records import AnswerScore, Forms, Reference, Rule, outcome
 from tpbench_score.rules.tokens import goal_tokens, set_f1
 
 STRICT_SHARED_WORDS = 2
@@ -26,4 +26,20 @@ def overlap_score(answer: str, given: frozenset[str], expected: frozenset[str]) 
     return AnswerScore(strict, loose, False, answer, reason, set_f1(given, expected))
 
 
-RULE = Rule(("goal",), without_level(parse_reader_text), read_text_value, score)
+def forms(extracted: Extracted, reference: Reference) -> Forms:
+    """The content words on both sides."""
+    return word_forms(goal_tokens(reference.goal), goal_tokens(extracted.value))
+
+
+def word_forms(expected: frozenset[str], given: frozenset[str]) -> Forms:
+    """Two sets of words and what they share."""
+    return {
+        "words of the reference": sorted(expected),
+        "words of the answer": sorted(given),
+        "shared words": sorted(expected & given),
+    }
+
+
+CRITERION = "Strict: two shared content words. Loose: one."
+
+RULE = Rule(("goal",), without_level(parse_reader_text), read_text_value, score, criterion=CRITERION, forms=forms)

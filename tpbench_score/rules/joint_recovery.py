@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from tpbench_data.matching import phrase_occurs
 from tpbench_score.parsing import Extracted, parse_reader_text, read_text_value, without_level
-from tpbench_score.records import AnswerScore, Reference, Rule, outcome
+from tpbench_score.records import AnswerScore, Forms, Reference, Rule, outcome
 from tpbench_score.rules.tokens import goal_tokens, set_f1
 
 
@@ -115,4 +115,27 @@ def _reason(segments: Segments | None, local: Criteria, reference: Reference) ->
     return outcome(local.strict, local.loose, differs, has_reference=has_reference)
 
 
-RULE = Rule(("goal", "value"), without_level(parse_reader_text), read_text_value, score)
+def forms(extracted: Extracted, reference: Reference) -> Forms:
+    """The words of the goals and the text forms of the values, those of the answer each from its segment."""
+    found: Forms = {
+        "words of the reference goal": sorted(goal_tokens(reference.goal)),
+        "text form of the reference value": plain_form(reference.value),
+    }
+    segments = split_answer(extracted.value)
+    if segments:
+        found |= {
+            "words of the goal segment": sorted(goal_tokens(segments.goal)),
+            "text form of the value segment": plain_form(segments.value),
+        }
+    return found
+
+
+RULE = Rule(
+    ("goal", "value"),
+    without_level(parse_reader_text),
+    read_text_value,
+    score,
+    criterion="The answer reads `task; slot: value`. Goal: a shared content word. Value strict: the reference occurs "
+    "in its segment as a phrase. Value loose: or half of its words, rounded down, are there.",
+    forms=forms,
+)

@@ -15,7 +15,7 @@ from tpbench_data.normalize import (
     without_punctuation,
 )
 from tpbench_score.parsing import Extracted, parse_reader_text, read_scalar_value, without_level
-from tpbench_score.records import AnswerScore, Reference, Rule, outcome
+from tpbench_score.records import AnswerScore, Forms, Reference, Rule, outcome
 from tpbench_score.rules.tokens import value_tokens
 
 _HALF_DAY_TIME = re.compile(rf"({DIGIT_AT_WORD_START}\d?)(?::(\d\d))?\s*(a\.?m\.?|p\.?m\.?)\b")
@@ -81,4 +81,21 @@ def score_failed(extracted: Extracted) -> AnswerScore:
     return AnswerScore(False, False, extracted.abstained, None, "error")
 
 
-RULE = Rule(("value",), without_level(parse_reader_text), read_scalar_value, score, score_failed)
+def forms(extracted: Extracted, reference: Reference) -> Forms:
+    """The normal forms of all variants of the reference, and of the answer."""
+    return {
+        "normal forms of the reference": [normal_form(variant) for variant in variants(reference.value)],
+        "normal form of the answer": normal_form(extracted.value),
+    }
+
+
+RULE = Rule(
+    ("value",),
+    without_level(parse_reader_text),
+    read_scalar_value,
+    score,
+    score_failed,
+    criterion="Strict: a variant of the reference occurs in the answer, or the answer is nothing but its numbers. "
+    "Loose: or half of the words of the reference are there.",
+    forms=forms,
+)

@@ -72,4 +72,13 @@ def summarize(items: Iterable[tuple[bool, bool, bool]]) -> DeletionSummary:
     )
 
 
-RULE = Rule(("value",), without_level(extract_json), read_string_value, score, current_value.score_failed, reverted)
+RULE = Rule(
+    ("value",),
+    without_level(extract_json),
+    read_string_value,
+    score,
+    current_value.score_failed,
+    reverted,
+    criterion="Strict: equal normal forms. Loose: one of them occurs in the other as a phrase.",
+    forms=current_value.forms,
+)

@@ -37,12 +37,27 @@ _CJK_RUN = re.compile(f"[{CJK}]+")
 
 def content_units(text: str) -> frozenset[str]:
     """The content units of a text, as a set."""
-    return frozenset(unit for word in re.split(rf"[ {BREAK}]", text_form(text)) for unit in _units(word))
+    return frozenset(unit for word in _pieces(text) for unit in _units(word))
+
+
+def compared_units(reference: str, answer: str) -> tuple[frozenset[str], frozenset[str]]:
+    """The units of a reference and of an answer that are compared.
+
+    Their content units; where the reference has none ("Hello"), all its words, so that it is within reach.
+    """
+    expected = content_units(reference)
+    if expected:
+        return expected, content_units(answer)
+    return frozenset(_pieces(reference)), frozenset(_pieces(answer))
+
+
+def _pieces(text: str) -> list[str]:
+    return [piece for piece in re.split(rf"[ {BREAK}]", text_form(text)) if piece]
 
 
 def _units(word: str) -> Iterator[str]:
     if _CJK_RUN.fullmatch(word):
         for run in filter(None, _FUNCTION.split(word)):
             yield from (run[place : place + 2] for place in range(max(1, len(run) - 1)))
-    elif word and word not in STOP_WORDS and (len(word) > 1 or word.isdigit()):
+    elif word not in STOP_WORDS and (len(word) > 1 or word.isdigit()):
         yield word

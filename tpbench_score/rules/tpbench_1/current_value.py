@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from tpbench_score.parse_levels import parse_answer
 from tpbench_score.parsing import Extracted
-from tpbench_score.records import AnswerScore, Reference, Rule, outcome
-from tpbench_score.rules.tpbench_1.matching import accepted, matching_value, same_value, stated_value
+from tpbench_score.records import AnswerScore, Forms, Reference, Rule, outcome
+from tpbench_score.rules.tpbench_1.matching import accepted, matching_value, same_value, stated_value, value_form
 from tpbench_score.rules.tpbench_1.reading import read_value, score_failed, stands_for_none, unscored
+from tpbench_score.rules.tpbench_1.text_form import text_form
 
 
 def score(extracted: Extracted, reference: Reference) -> AnswerScore:
@@ -26,4 +27,23 @@ def retained(context: str, reference: Reference) -> bool:
     return stated_value(context, reference) is not None
 
 
-RULE = Rule(("value",), parse_answer, read_value, score, score_failed, same_value, retained)
+def forms(extracted: Extracted, reference: Reference) -> Forms:
+    """The forms of all accepted values, and those of the answer as a value and as a text."""
+    return {
+        "forms of the accepted values": [value_form(value, reference.corpus) for value in accepted(reference)],
+        "form of the answer as a value": value_form(extracted.value, reference.corpus),
+        "words of the answer": text_form(extracted.value),
+    }
+
+
+RULE = Rule(
+    ("value",),
+    parse_answer,
+    read_value,
+    score,
+    score_failed,
+    same_value,
+    retained,
+    criterion="Strict: the answer is an accepted value. Loose: it states one.",
+    forms=forms,
+)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tpbench_score.parse_levels import parse_answer
 from tpbench_score.parsing import Extracted, Parsed
 from tpbench_score.records import AnswerScore, Reference, Rule, outcome
-from tpbench_score.rules.tpbench_1.current_value import retained
+from tpbench_score.rules.tpbench_1 import current_value
 from tpbench_score.rules.tpbench_1.matching import accepted, same_value, stated_value, states
 from tpbench_score.rules.tpbench_1.reading import read_value, score_failed, stands_for_none, unscored
 
@@ -34,4 +34,14 @@ def score(extracted: Extracted, reference: Reference) -> AnswerScore:
     return AnswerScore(strict, loose, False, extracted.value, reason)
 
 
-RULE = Rule(("value",), parse, read_value, score, score_failed, same_value, retained)
+RULE = Rule(
+    ("value",),
+    parse,
+    read_value,
+    score,
+    score_failed,
+    same_value,
+    current_value.retained,
+    criterion="Strict: the answer states the reference. Loose: or the reference states the answer.",
+    forms=current_value.forms,
+)

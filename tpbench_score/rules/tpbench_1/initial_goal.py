@@ -6,9 +6,10 @@ from dataclasses import replace
 
 from tpbench_score.parse_levels import parse_answer
 from tpbench_score.parsing import Extracted
-from tpbench_score.records import AnswerScore, Reference, Rule, outcome
+from tpbench_score.records import AnswerScore, Forms, Reference, Rule, outcome
+from tpbench_score.rules.initial_goal import word_forms
 from tpbench_score.rules.tokens import set_f1
-from tpbench_score.rules.tpbench_1.content import content_units
+from tpbench_score.rules.tpbench_1.content import compared_units
 from tpbench_score.rules.tpbench_1.reading import read_value, score_failed, stands_for_none, unscored
 
 STRICT_SHARED_UNITS = 2
@@ -19,7 +20,7 @@ def score(extracted: Extracted, reference: Reference) -> AnswerScore:
     """Strict: two shared content units, or the only one there is; loose: one; F1 over the same sets."""
     if extracted.reason:
         return unscored(extracted, token_f1=0.0)
-    expected, given = content_units(reference.goal), content_units(extracted.value)
+    expected, given = compared_units(reference.goal, extracted.value)
     shared = len(expected & given)
     if not shared and stands_for_none(extracted.value):
         return AnswerScore(False, False, True, extracted.value, "no_answer", 0.0)
@@ -33,4 +34,17 @@ def failed(extracted: Extracted) -> AnswerScore:
     return replace(score_failed(extracted), token_f1=0.0)
 
 
-RULE = Rule(("goal",), parse_answer, read_value, score, failed)
+def forms(extracted: Extracted, reference: Reference) -> Forms:
+    """The content units on both sides."""
+    return word_forms(*compared_units(reference.goal, extracted.value))
+
+
+RULE = Rule(
+    ("goal",),
+    parse_answer,
+    read_value,
+    score,
+    failed,
+    criterion="Strict: two shared content units, or the only one of the reference. Loose: one.",
+    forms=forms,
+)

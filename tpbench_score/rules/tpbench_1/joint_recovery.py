@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from tpbench_score.parse_levels import parse_answer
 from tpbench_score.parsing import Extracted
-from tpbench_score.records import AnswerScore, Reference, Rule, outcome
+from tpbench_score.records import AnswerScore, Forms, Reference, Rule, outcome
 from tpbench_score.rules.joint_recovery import NOTHING, Criteria, Segments
-from tpbench_score.rules.tpbench_1.content import content_units
-from tpbench_score.rules.tpbench_1.current_value import retained
+from tpbench_score.rules.tpbench_1 import current_value
+from tpbench_score.rules.tpbench_1.content import compared_units
 from tpbench_score.rules.tpbench_1.matching import accepted, same_value, stated_value
 from tpbench_score.rules.tpbench_1.reading import read_value, score_failed, stands_for_none, unscored
 
@@ -37,15 +38,16 @@ def split_answer(answer: str) -> Segments | None:
 def criteria(goal_text: str, value_text: str, reference: Reference) -> Criteria:
     """Goal: a shared content unit. Value strict: an accepted value is stated; loose: or more than half of its units."""
     strict = stated_value(value_text, reference) is not None
-    given = content_units(value_text)
+    wanted, said = compared_units(reference.goal, goal_text)
     return Criteria(
-        goal=bool(content_units(reference.goal) & content_units(goal_text)),
+        goal=bool(wanted & said),
         value_strict=strict,
-        value_loose=strict or any(_shares_most(content_units(value), given) for value in accepted(reference)),
+        value_loose=strict or any(_shares_most(value, value_text) for value in accepted(reference)),
     )
 
 
-def _shares_most(expected: frozenset[str], given: frozenset[str]) -> bool:
+def _shares_most(value: str, text: str) -> bool:
+    expected, given = compared_units(value, text)
     return 2 * len(expected & given) > len(expected)
 
 
@@ -69,7 +71,7 @@ def _reason(segments: Segments | None, local: Criteria, reference: Reference) ->
         differs = "value_differs"
     else:
         differs = "goal_differs" if local.value_loose else "both_differ"
-    has_reference = bool(content_units(reference.goal) and accepted(reference))
+    has_reference = bool(compared_units(reference.goal, "")[0] and accepted(reference))
     return outcome(local.strict, local.loose, differs, has_reference=has_reference)
 
 
@@ -96,4 +98,27 @@ def failed(extracted: Extracted) -> AnswerScore:
     return _made(score_failed(extracted), None, NOTHING, NOTHING)
 
 
-RULE = Rule(("goal", "value"), parse_answer, read_value, score, failed, same_value, retained)
+def forms(extracted: Extracted, reference: Reference) -> Forms:
+    """The content units of the goals, and what the value of the answer is compared with."""
+    segments = split_answer(extracted.value)
+    goal = segments.goal if segments else ""
+    expected, given = compared_units(reference.goal, goal)
+    found: Forms = {"units of the reference goal": sorted(expected)}
+    if segments:
+        found |= {"units of the goal segment": sorted(given)}
+        found |= current_value.forms(replace(extracted, value=segments.value), reference)
+    return found
+
+
+RULE = Rule(
+    ("goal", "value"),
+    parse_answer,
+    read_value,
+    score,
+    failed,
+    same_value,
+    current_value.retained,
+    criterion="The answer reads `task; label: value`. Goal: a shared content unit. Value strict: its segment states an "
+    "accepted value. Value loose: or it has more than half of the units of one.",
+    forms=forms,
+)

@@ -7,9 +7,9 @@ from dataclasses import replace
 
 from tpbench_score.parse_levels import parse_answer
 from tpbench_score.parsing import Extracted
-from tpbench_score.records import AnswerScore, Reference, Rule, outcome
+from tpbench_score.records import AnswerScore, Forms, Reference, Rule, outcome
+from tpbench_score.rules.tpbench_1 import current_value
 from tpbench_score.rules.tpbench_1.content import content_units
-from tpbench_score.rules.tpbench_1.current_value import retained
 from tpbench_score.rules.tpbench_1.matching import accepted, same_value, stated_value, value_form
 from tpbench_score.rules.tpbench_1.reading import read_value, score_failed, stands_for_none, unscored
 
@@ -58,4 +58,20 @@ def _shares_most(given: str, reference: Reference) -> bool:
     return any(2 * len(expected & units) > len(expected) for expected in map(content_units, accepted(reference)))
 
 
-RULE = Rule(("value",), parse_answer, read_value, score, score_failed, same_value, retained)
+def forms(extracted: Extracted, reference: Reference) -> Forms:
+    """As `current_value.forms`, with what the displayed reference stands for."""
+    return current_value.forms(extracted, displayed(reference))
+
+
+RULE = Rule(
+    ("value",),
+    parse_answer,
+    read_value,
+    score,
+    score_failed,
+    same_value,
+    current_value.retained,
+    criterion="Strict: the answer states an accepted value, or is nothing but its numbers. Loose: or it has more than "
+    "half of the content units of one.",
+    forms=forms,
+)
