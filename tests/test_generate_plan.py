@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from tpbench_data.errors import BadInput
 from tpbench_data.release.schema import PLAN, PROBE
-from tpbench_generate.plan import PlannedInput, Selection, make_plan, select_inputs
+from tpbench_generate.plan import Batching, PlannedInput, Selection, make_plan, select_inputs
 
 
 def row(example: int, method: str, **changes: Any) -> dict[str, Any]:
@@ -174,3 +174,20 @@ def test_batches_do_not_depend_on_the_order_of_the_inputs(texts: list[str], rand
     ]
     shuffled = random.sample(inputs, len(inputs))
     assert make_plan(inputs, characters, 4).batches == make_plan(shuffled, characters, 4).batches
+
+
+@given(st.lists(st.integers(0, 50), max_size=30), st.integers(1, 6), st.none() | st.integers(1, 120))
+def test_batches_keep_order_size_and_token_budget(lengths: list[int], size: int, budget: int | None) -> None:
+    tokens: dict[str, int | None] = {f"k{place}": length or None for place, length in enumerate(sorted(lengths))}
+    batches = Batching(size, budget).cut(list(tokens), tokens)
+    assert [key for batch in batches for key in batch] == list(tokens)
+    for batch in batches:
+        padded = len(batch) * max(tokens[key] or 1 for key in batch)
+        assert len(batch) == 1 or (len(batch) <= size and padded <= (budget or padded))
+
+
+def test_a_batch_plan_is_named_by_its_limits_and_the_old_name_stays() -> None:
+    assert str(Batching(8)) == "length-sorted, batch_size=8"
+    assert str(Batching(8, 8000)) == "length-sorted, batch_size=8, batch_tokens=8000"
+    with pytest.raises(BadInput, match="at least 1"):
+        Batching(0)

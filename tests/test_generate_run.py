@@ -306,8 +306,7 @@ def test_help_loads_no_model_library() -> None:
 def test_readers_are_listed() -> None:
     done = run_command("tpbench-generate", "readers")
     assert done.returncode == 0
-    assert [line.split()[0] for line in done.stdout.splitlines()] == ["smollm2-135m", "hf:MODEL[@REVISION]"]
-    assert list(json.loads(run_command("tpbench-generate", "readers", "--json").stdout)) == [
-        "smollm2-135m",
-        "hf:MODEL[@REVISION]",
-    ]
+    names = [line.split()[0] for line in done.stdout.splitlines()]
+    assert names[:4] == ["smollm2-135m", "hf:MODEL[@REVISION]", "openai:MODEL[@URL]", "FILE.yaml"]
+    assert {"paper-llama-p1", "paper-mistral-p2", "paper-lme-ku", "paper-risawoz", "paper-chunkkv"} <= set(names)
+    assert list(json.loads(run_command("tpbench-generate", "readers", "--json").stdout)) == names

@@ -44,6 +44,41 @@ class Selection:
 
 
 @dataclass(frozen=True)
+class Batching:
+    """How distinct prompts are cut into batches.
+
+    Attributes:
+        size: Most prompts of a batch, at least 1.
+        tokens: Most tokens of a batch, padding included: prompts times the longest of them. A prompt that is longer
+            has a batch of its own. None = no limit.
+    """
+
+    size: int = 8
+    tokens: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.size < 1:
+            raise BadInput(f"must be at least 1, not {self.size}", field="batch_size")
+        if self.tokens is not None and self.tokens < 1:
+            raise BadInput(f"must be at least 1, not {self.tokens}", field="batch_tokens")
+
+    def __str__(self) -> str:
+        """What the `runs` row records."""
+        return f"length-sorted, batch_size={self.size}" + (f", batch_tokens={self.tokens}" if self.tokens else "")
+
+    def cut(self, order: Sequence[str], tokens: Mapping[str, int | None]) -> tuple[tuple[str, ...], ...]:
+        """Cuts prompts that stand in order of length; a prompt of unknown length counts as one token."""
+        batches: list[list[str]] = []
+        for key in order:
+            longest = tokens[key] or 1  # in this order it is the longest so far
+            full = not batches or len(batches[-1]) == self.size
+            if full or (self.tokens is not None and (len(batches[-1]) + 1) * longest > self.tokens):
+                batches.append([])
+            batches[-1].append(key)
+        return tuple(map(tuple, batches))
+
+
+@dataclass(frozen=True)
 class PlannedInput:
     """One input to be answered."""
 
@@ -127,15 +162,15 @@ def select_inputs(tables: Mapping[str, pa.Table], selection: Selection, *, relea
 def make_plan(
     inputs: Sequence[PlannedInput],
     count_tokens: Callable[[Sequence[Mapping[str, str]]], int | None],
-    batch_size: int,
+    batching: Batching | int,
     demonstration: Demonstration | None = None,
 ) -> Plan:
-    """Joins equal prompts and cuts the distinct ones, shortest first, into batches of ``batch_size``.
+    """Joins equal prompts and cuts the distinct ones, shortest first, into batches.
 
     Args:
         inputs: What to answer, in output order.
         count_tokens: Prompt -> tokens that reach the reader; None where the prompt cannot be encoded.
-        batch_size: Most prompts of a batch, at least 1.
+        batching: How they are cut; a number stands for a batch size without token limit.
         demonstration: Worked example put before every prompt; hashes stay those of the prompts without it.
     """
     prompts: dict[str, Sequence[Mapping[str, str]]] = {}
@@ -147,7 +182,7 @@ def make_plan(
             prompts[key] = demonstration.apply(planned.prompt, planned.template) if demonstration else planned.prompt
     tokens = {key: count_tokens(messages) for key, messages in prompts.items()}
     order = sorted(prompts, key=lambda key: (-1 if (n := tokens[key]) is None else n, key))
-    batches = tuple(tuple(order[start : start + batch_size]) for start in range(0, len(order), batch_size))
+    batches = (Batching(batching) if isinstance(batching, int) else batching).cut(order, tokens)
     batch_of = {key: number for number, batch in enumerate(batches) for key in batch}
     table = pa.table(
         {

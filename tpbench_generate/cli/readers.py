@@ -6,7 +6,7 @@ import json
 
 import click
 
-from tpbench_generate.readers import READERS
+from tpbench_generate.readers.specs import listed
 
 
 @click.command("readers")
@@ -18,9 +18,10 @@ def command(as_json: bool) -> None:
     Example:
       tpbench-generate readers
     """
+    readers = listed()
     if as_json:
-        click.echo(json.dumps(READERS, ensure_ascii=False))
+        click.echo(json.dumps(readers, ensure_ascii=False))
         return
-    width = max(map(len, READERS))
-    for name, description in READERS.items():
+    width = max(map(len, readers))
+    for name, description in readers.items():
         click.echo(f"{name:<{width}}  {description}")

@@ -107,10 +107,18 @@ class Environment:
 
 @dataclass(frozen=True)
 class Encoded:
-    """A prompt as the token ids that reach the model, and whether some of it was cut off."""
+    """A prompt as the token ids that reach the model, and whether some of it was cut off.
+
+    A served model gets text and does the rest itself: then there are no ids, and ``truncated`` is None.
+    """
 
     ids: tuple[int, ...]
-    truncated: bool
+    truncated: bool | None
+
+    @property
+    def n_tokens(self) -> int | None:
+        """Number of tokens; None where only the server can count them."""
+        return len(self.ids) or None
 
 
 @dataclass(frozen=True)
@@ -135,14 +143,33 @@ class Answer:
     Attributes:
         text: The new tokens decoded without special tokens, otherwise untouched.
         finish_reason: "stop" (a stop token came) or "length" (max_new_tokens came first).
-        output_tokens: New tokens, the stop token included.
+        output_tokens: New tokens, the stop token included; None where a server did not tell.
         cache: What was kept of the context, None for a reader that compresses nothing.
+        prompt_tokens: Tokens of the prompt as a server counted them, None where `Encoded` knows.
+        attempts: How often the reader itself asked until this answer came.
     """
 
     text: str
     finish_reason: Literal["stop", "length"]
-    output_tokens: int
+    output_tokens: int | None
     cache: CacheFacts | None = None
+    prompt_tokens: int | None = None
+    attempts: int = 1
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A prompt that a reader could not get answered, after trying again as often as it makes sense.
+
+    Attributes:
+        kind: One word, such as "Timeout"; errors are counted by it.
+        message: One line.
+        attempts: How often it was tried.
+    """
+
+    kind: str
+    message: str
+    attempts: int
 
 
 class Reader(ABC):
@@ -160,5 +187,8 @@ class Reader(ABC):
         """Makes the reader ready to generate; called once, before the first batch. Raises BadInput."""
 
     @abstractmethod
-    def generate(self, batch: Sequence[Encoded]) -> list[Answer]:
-        """One answer per prompt, in order. Any exception but a TPBenchError counts as a failed batch."""
+    def generate(self, batch: Sequence[Encoded]) -> Sequence[Answer | Failure]:
+        """One answer or failure per prompt, in order.
+
+        Any exception but a TPBenchError counts as a failed batch, whose prompts are then tried one by one.
+        """
