@@ -13,6 +13,7 @@ cli = LazyGroup(
         "tables": "tpbench_score.tables_cli",
         "flips": "tpbench_score.cli.flips",
         "reachability": "tpbench_score.cli.reachability",
+        "verify": "tpbench_score.cli.verify",
         "compare": "tpbench_score.cli.compare",
         "explain": "tpbench_score.cli.explain",
     },

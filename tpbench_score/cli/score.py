@@ -23,9 +23,21 @@ from tpbench_score.rules import DEFAULT_RULE, RULES
 @click.option("--allow-missing", is_flag=True, help="Count planned inputs without output as wrong.")
 @click.option("--scorer", type=click.Choice(list(RULES)), default=DEFAULT_RULE, show_default=True, help="Scorer.")
 @click.option("--out", type=click.Path(path_type=Path), help="Write the rows to a .parquet, .csv or .jsonl file.")
+@click.option(
+    "--verdicts",
+    type=click.Path(path_type=Path),
+    help="Write the verdicts, one bit per answer, to this new .json file, as `tpbench-data freeze --tables` stores "
+    "them and `verify` compares them.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the counts as JSON.")
 def command(
-    release: Path, folders: tuple[Path, ...], allow_missing: bool, scorer: str, out: Path | None, as_json: bool
+    release: Path,
+    folders: tuple[Path, ...],
+    allow_missing: bool,
+    scorer: str,
+    out: Path | None,
+    verdicts: Path | None,
+    as_json: bool,
 ) -> None:
     """Score the outputs of readers on RELEASE, one row per planned input.
 
@@ -36,17 +48,26 @@ def command(
     Example:
       tpbench-score score tpbench --outputs runs/x --out scores.parquet
     """
+    from tpbench_data.canonical import pretty_json
+    from tpbench_data.files import write_text
     from tpbench_score.score_files import check_target, write_scores
     from tpbench_score.scoring import count_rows, score
     from tpbench_score.signature import signature_of
+    from tpbench_score.verdicts import verdict_table
 
     if out is not None:
         check_target(out)
+    if verdicts is not None and (verdicts.exists() or verdicts.suffix != ".json"):
+        problem = "already exists" if verdicts.exists() else "no such format"
+        raise BadInput(problem, file=verdicts, remedy="Choose a new name that ends in .json")
     table = score(release, list(folders) or None, allow_missing=allow_missing, rule=scorer)
     if not folders and not table.num_rows:
         raise BadInput("holds no runs", file=release, remedy="Give a run folder with --outputs")
     if out is not None:
         write_scores(out, table)
+    if verdicts is not None:
+        verdicts.parent.mkdir(parents=True, exist_ok=True)
+        write_text(verdicts, pretty_json(verdict_table(table)))
     counts, signature = count_rows(table), str(signature_of(table))
     if as_json:
         runs = [{**key, **found} for key, found in counts]
