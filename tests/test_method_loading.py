@@ -14,6 +14,7 @@ from tpbench_data.errors import BadInput
 from tpbench_data.names import METHOD_LABELS, method_rank
 from tpbench_data.selectors import SelectionInput
 from tpbench_generate import methods
+from tpbench_generate.kv import KV_METHODS
 from tpbench_generate.methods import BUILT_IN, list_methods, load_method, third_party
 
 GOOD = '''
@@ -173,8 +174,9 @@ def test_entry_points_add_methods_and_a_broken_one_hides_no_other(
 
 def test_the_list_is_in_table_order_and_tells_every_fact(command: Command) -> None:
     rows = json.loads(command("tpbench-generate", "methods", "--json").stdout)
-    selectors = [row for row in rows if row["kind"] != "cache compressor"]
+    selectors = [row for row in rows if row["kind"] != "cache method"]
     assert [row["name"] for row in selectors] == sorted(BUILT_IN, key=method_rank)
+    assert [row["name"] for row in rows if row["kind"] == "cache method"] == sorted(KV_METHODS, key=method_rank)
     for row in rows:
         assert row["summary"]
         assert row["name"] in METHOD_LABELS

@@ -23,6 +23,7 @@ from tpbench_data.errors import BadInput
 from tpbench_data.names import METHOD_LABELS, method_rank
 from tpbench_data.selectors import SELECTORS, ScoredSelector, Selector
 from tpbench_data.selectors.settings import check_setting_types, make_method, parse_method, print_value, setting_fields
+from tpbench_generate.kv import KV_METHODS, KVMethod
 from tpbench_generate.selectors import MODEL_SELECTORS
 
 ENTRY_POINTS = "tpbench.methods"
@@ -151,11 +152,27 @@ def describe(kind: type[Selector], origin: str) -> dict[str, Any]:
     }
 
 
+def describe_kv(kind: type[KVMethod]) -> dict[str, Any]:
+    """Likewise of a cache method, which a run takes as ``--kv``."""
+    return {
+        "name": kind.name,
+        "kind": "cache method",
+        "summary": kind.summary,
+        "paper": kind.paper,
+        "needs_model": True,
+        "adaptive": False,
+        "settings": {name: print_value(field.default) for name, field in setting_fields(kind).items()},
+        "paper_protocol": None,
+        "from": "tpbench, through kvpress",
+    }
+
+
 def list_methods() -> list[dict[str, Any]]:
-    """`describe` of every selector: this package's in table order, then third parties' by name."""
+    """Every method as plain data: this package's in table order, cache methods, then third parties' by name."""
     found = third_party()
     own = [describe(kind, "tpbench") for kind in BUILT_IN.values()]
-    return own + [describe(kind, found.origins[name]) for name, kind in sorted(found.classes.items())]
+    cache_methods = [describe_kv(kind) for kind in KV_METHODS.values()]
+    return own + cache_methods + [describe(kind, found.origins[name]) for name, kind in sorted(found.classes.items())]
 
 
 def _class_in_file(path: Path, class_name: str) -> type[Selector]:

@@ -148,6 +148,16 @@ PLAN = pa.schema(
 )
 """`plan.parquet` of a run folder: the denominator of the run, in output order."""
 
+CACHE = pa.schema(
+    [
+        ("input_id", pa.string()),
+        ("context_tokens", pa.int32()),
+        ("entries", pa.list_(pa.int32())),  # per layer, after the context was read
+        ("passed_whole", pa.bool_()),  # the context was too short to be compressed
+    ]
+)
+"""`cache.parquet` of a run folder whose reader compressed its cache, in plan order, inputs with an error left out."""
+
 PROBE_CONFIGS = ("initial_goal", "current_value", "joint_recovery")
 INPUT_CONFIGS = (*PROBE_CONFIGS, "free_form")
 """The configs whose rows are reader inputs."""

@@ -24,6 +24,7 @@ def command(as_json: bool) -> None:
         return
     for method in methods:
         needs = [
+            *(["compresses the reader's cache: run --kv"] if method["kind"] == "cache method" else []),
             "needs a model" if method["needs_model"] else "no model",
             *(["no ratio: chooses its own share"] if method["adaptive"] else []),
             *([] if method["from"] == "tpbench" else [f"from {method['from']}"]),
