@@ -41,9 +41,7 @@ class TurnIndex:
         for key, times in counts.items():
             for other in self._holders.get(key, ()):
                 common[other] += min(times, self.keys[other][key])
-        shares = [
-            (Fraction(n, min(len(texts), self.keys[other].total())), -other) for other, n in common.items()
-        ]
+        shares = [(Fraction(n, min(len(texts), self.keys[other].total())), -other) for other, n in common.items()]
         if not shares:
             return Fraction(0), None
         share, other = max(shares)
