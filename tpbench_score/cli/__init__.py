@@ -11,6 +11,7 @@ cli = LazyGroup(
         "answers": "tpbench_score.cli.answers",
         "score": "tpbench_score.cli.score",
         "tables": "tpbench_score.tables_cli",
+        "report": "tpbench_score.cli.report",
         "flips": "tpbench_score.cli.flips",
         "reachability": "tpbench_score.cli.reachability",
         "verify": "tpbench_score.cli.verify",
