@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from tiny_models import tiny_model, tiny_tokenizer
@@ -16,6 +15,8 @@ from tpbench_data.errors import BadInput
 from tpbench_data.selectors import SelectionInput
 from tpbench_generate.selectors.attention import BadAttention, FeatureModel, Token, _checked_mass, open_feature_model
 from tpbench_generate.selectors.h2o_proxy import H2OProxy, turn_of_token
+
+torch = pytest.importorskip("torch", reason="torch is not installed")
 
 LOUD = "Z"
 

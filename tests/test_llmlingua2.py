@@ -8,7 +8,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from tiny_features import tiny_llmlingua2
@@ -28,6 +27,7 @@ from tpbench_generate.selectors.word_labels import (
     parse_labels,
 )
 
+torch = pytest.importorskip("torch", reason="torch is not installed")
 pytest.importorskip("llmlingua", reason="llmlingua is not installed")
 
 TEXTS = ["I want a hotel in Paris for 2 people.", "The price is $45.00.", "", "Call 01223 351241 0 1 1.", "Change it!"]
