@@ -3,6 +3,8 @@
     run.json         the row of the `runs` table
     plan.parquet     the planned inputs and their batches: the denominator of the run
     outputs.parquet  one answer per planned input, in plan order; present only when the run is finished
+    cache.parquet    what was kept of each context; only where the run compressed the reader's cache
+    shard.json       only in a share of a run (`--shard`), which `tpbench-generate merge` joins with the others
     log.txt          what happened when; the only file with a clock in it, outside every byte guarantee
 
 Source: design page "A release is a folder", last paragraph on run folders.
@@ -22,12 +24,14 @@ from tpbench_data.canonical import pretty_json
 from tpbench_data.errors import BadInput
 from tpbench_data.files import write_parquet, write_text
 from tpbench_data.release.reader import read_parquet
-from tpbench_data.release.schema import OUTPUTS, PLAN, RUNS
+from tpbench_data.release.schema import CACHE, OUTPUTS, PLAN, RUNS
 
 RUN_FILE = "run.json"
 PLAN_FILE = "plan.parquet"
 OUTPUTS_FILE = "outputs.parquet"
+CACHE_FILE = "cache.parquet"
 LOG_FILE = "log.txt"
+SHARD_FILE = "shard.json"
 
 _MAX_RUN_BYTES = 4 << 20
 """A run row has a few kilobytes; a larger file is not one, and is not read into memory."""
@@ -60,6 +64,10 @@ def read_run(path: str | Path) -> RunFolder:
     folder = Path(path)
     run = read_run_row(folder)
     plan = read_plan(folder)
+    if (folder / SHARD_FILE).is_file():
+        raise BadInput(
+            "is only a share of a run", file=folder, remedy="Join all shares with `tpbench-generate merge` first"
+        )
     if not is_finished(folder):
         raise BadInput(
             "this run is not finished",
@@ -112,6 +120,16 @@ def read_plan(folder: Path) -> pa.Table:
     return _read_table(folder / PLAN_FILE, PLAN)
 
 
+def read_cache(folder: Path) -> pa.Table:
+    """What was kept of each context (table `CACHE`), in plan order; empty where the run compressed nothing.
+
+    Raises:
+        BadInput: The file is damaged or has other columns.
+    """
+    path = folder / CACHE_FILE
+    return _read_table(path, CACHE) if path.is_file() else CACHE.empty_table()
+
+
 def write_run_row(folder: Path, row: Mapping[str, Any]) -> None:
     """Writes run.json; ``row`` must have exactly the columns of the `runs` table."""
     path = folder / RUN_FILE
@@ -121,6 +139,11 @@ def write_run_row(folder: Path, row: Mapping[str, Any]) -> None:
 def write_plan(folder: Path, plan: pa.Table) -> None:
     """Writes plan.parquet; ``plan`` is a table of schema `PLAN`."""
     write_parquet(folder / PLAN_FILE, plan.cast(PLAN))
+
+
+def write_cache(folder: Path, cache: pa.Table) -> None:
+    """Writes cache.parquet; ``cache`` is a table of schema `CACHE`."""
+    write_parquet(folder / CACHE_FILE, cache.cast(CACHE))
 
 
 def write_outputs(folder: Path, outputs: pa.Table) -> None:

@@ -6,42 +6,34 @@ The folder of a run that was killed and started again ends with the same bytes a
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from datetime import UTC, datetime
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-
-from tpbench_data.errors import BadInput, TPBenchError
-from tpbench_data.release.schema import OUTPUTS
+from tpbench_data.canonical import sha256_hex
+from tpbench_data.errors import BadInput
 from tpbench_data.run_folder import (
-    LOG_FILE,
     OUTPUTS_FILE,
-    PLAN_FILE,
     RUN_FILE,
     is_finished,
-    read_plan,
+    read_cache,
     read_run,
-    read_run_row,
+    write_cache,
     write_outputs,
     write_plan,
     write_run_row,
 )
-from tpbench_generate.identity import (
-    differences,
-    environment_columns,
-    joined_environment,
-    settings_columns,
-)
+from tpbench_generate.answering import answer_batch, count_tokens, encode
+from tpbench_generate.assembling import cache_table, outputs_table, saved_answers
+from tpbench_generate.identity import environment_columns, joined_environment, settings_columns
 from tpbench_generate.journal import JOURNAL_FILE, Journal, SavedAnswer
-from tpbench_generate.locks import Locked, exclusive
 from tpbench_generate.plan import Plan
-from tpbench_generate.readers.base import Encoded, Messages, Reader
+from tpbench_generate.readers.base import Encoded, Reader
+from tpbench_generate.run_state import RunLog, check_same_run, foreign_names, is_done, temporary_names, working_on
+from tpbench_generate.shards import Shard, write_shard
 
-_TRIES = 2
-"""How often a prompt is tried: in its batch, then alone."""
+__all__ = ["Progress", "RunSummary", "count_tokens", "retry_errors", "run_plan", "run_row"]
 
 
 @dataclass(frozen=True)
@@ -56,15 +48,18 @@ class Progress:
 
 @dataclass(frozen=True)
 class RunSummary:
-    """What a run came to.
+    """What a run, or a share of one, came to.
 
     Attributes:
-        planned: Inputs in the plan; every one has a row in the outputs.
+        planned: Its inputs in the plan; every one is answered or has an error.
         prompts: Distinct prompts among them.
+        batches: Its batches.
         resumed_batches: Batches that an earlier, interrupted call had finished.
         errors: Planned inputs that ended in an error.
         truncated: Planned inputs whose prompt was cut.
+        passed_whole: Planned inputs whose context was too short for the run's cache method.
         was_finished: The folder held this finished run already, and nothing was done.
+        shard: ``i/n`` for a share, None for a whole run.
     """
 
     run_id: str
@@ -75,7 +70,13 @@ class RunSummary:
     resumed_batches: int
     errors: int
     truncated: int
+    passed_whole: int
     was_finished: bool
+    shard: str | None = None
+
+
+Report = Callable[[Progress], None]
+Warn = Callable[[str], None]
 
 
 def run_row(
@@ -89,27 +90,17 @@ def run_row(
 ) -> dict[str, Any]:
     """The `runs` row of a plan carried out with a reader."""
     first = plan.prompts[plan.table["prompt_hash"][0].as_py()]
-    encoded = _encode(reader, first)
+    encoded = encode(reader, first)
     ids = encoded.ids if isinstance(encoded, Encoded) else None
     return {
         **settings_columns(reader.settings, role, demonstration),
         **environment_columns(reader.environment),
-        "first_token_ids": None if ids is None else list(ids[:8]),
-        "last_token_ids": None if ids is None else list(ids[-8:]),
+        "first_token_ids": list(ids[:8]) if ids else None,
+        "last_token_ids": list(ids[-8:]) if ids else None,
         "batch_plan": batch_plan,
         "release_digest": release_digest,
         "n_planned": plan.table.num_rows,
     }
-
-
-def count_tokens(reader: Reader) -> Callable[[Messages], int | None]:
-    """Prompt -> tokens that reach the reader; None where it cannot be encoded (which the run then records)."""
-
-    def count(messages: Messages) -> int | None:
-        encoded = _encode(reader, messages)
-        return len(encoded.ids) if isinstance(encoded, Encoded) else None
-
-    return count
 
 
 def run_plan(
@@ -118,8 +109,9 @@ def run_plan(
     row: Mapping[str, Any],
     out: Path,
     *,
-    on_progress: Callable[[Progress], None] = lambda progress: None,
-    warn: Callable[[str], None] = lambda text: None,
+    shard: Shard | None = None,
+    on_progress: Report = lambda progress: None,
+    warn: Warn = lambda text: None,
 ) -> RunSummary:
     """Answers every planned input and leaves a finished run folder, going on where an earlier call stopped.
 
@@ -128,35 +120,69 @@ def run_plan(
         reader: Who answers.
         row: `run_row` of the two.
         out: The run folder; new, empty, or holding this very run.
+        shard: Answer only the batches of this share and leave them to `tpbench-generate merge`.
         on_progress: Called after every batch.
         warn: Is told what a user should know, such as a torn record or another environment.
 
     Raises:
-        BadInput: The folder holds something else or another run, cannot be written, or the reader cannot be loaded.
-        Locked: Another process is working on the folder.
+        BadInput: The folder holds something else or another run, cannot be written, is in use by another process, or
+            the reader cannot be loaded.
     """
+    _check_folder(plan, row, out, shard)
+    if is_done(out):
+        return _finished_before(plan, out)
+    with working_on(out):
+        return _run_locked(plan, reader, row, out, shard, on_progress, warn)
+
+
+def retry_errors(
+    plan: Plan,
+    reader: Reader,
+    row: Mapping[str, Any],
+    out: Path,
+    *,
+    on_progress: Report = lambda progress: None,
+    warn: Warn = lambda text: None,
+) -> RunSummary:
+    """Answers anew what ended in an error in a finished run, and nothing else; attempts add up.
+
+    The outputs are replaced in one step at the end; a retry that was killed goes on where it stopped.
+
+    Args, raises: As `run_plan`.
+    """
+    check_same_run(plan.table, row, out)
+    with working_on(out):
+        run = read_run(out)
+        answers = saved_answers(run.plan, run.outputs, read_cache(out))
+        batches = [tuple(key for key in batch if answers[key].error is not None) for batch in plan.batches]
+        batches = [batch for batch in batches if batch]
+        # The name holds the outputs it starts from: a journal that has served its purpose fits no later retry.
+        journal_path = out / f"retry-{sha256_hex((out / OUTPUTS_FILE).read_bytes())[:12]}.jsonl"
+        for path in out.glob("retry-*.jsonl"):
+            if path != journal_path:
+                path.unlink()
+        if not batches:
+            return _finished_before(plan, out)
+        log = RunLog(out)
+        _note_environment(run.run, row, out, log, warn)
+        with Journal(journal_path, batches) as journal:
+            log.write(f"retry: {sum(map(len, batches))} prompts with errors, on {row['device']}")
+            resumed = len(journal.done)
+            reader.load()
+            _answer_batches(plan, batches, reader, journal, on_progress, log, before=answers)
+            answers |= journal.answers
+        _write_results(plan, answers, row["run_id"], out)
+        journal_path.unlink()
+        return _summary(plan, out, row["run_id"], answers, resumed=resumed, was_finished=False)
+
+
+def _check_folder(plan: Plan, row: Mapping[str, Any], out: Path, shard: Shard | None) -> None:
     if out.exists() and not out.is_dir():
         raise BadInput("is not a folder", file=out, remedy="Choose another --out")
     if (out / RUN_FILE).is_file():
-        _check_same_run(plan, row, out)
-        if _is_done(out):
-            return _finished_before(plan, out)
-    elif out.is_dir() and (foreign := _foreign_names(out)):
+        check_same_run(plan.table, row, out, shard)
+    elif out.is_dir() and (foreign := foreign_names(out)):
         raise BadInput(f"holds '{foreign[0]}' but no run", file=out, remedy="Choose another --out")
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-        with exclusive(out / LOG_FILE, wait=False):
-            return _run_locked(plan, reader, row, out, on_progress, warn)
-    except Locked:
-        raise BadInput(
-            "another process is working on this run", file=out, remedy="Wait for it, or use another --out"
-        ) from None
-    except OSError as problem:
-        raise BadInput(
-            f"cannot write: {problem.strerror or problem}",
-            file=problem.filename or out,
-            remedy="Once that is mended run the same command again: finished batches are kept",
-        ) from problem
 
 
 def _run_locked(
@@ -164,219 +190,133 @@ def _run_locked(
     reader: Reader,
     row: Mapping[str, Any],
     out: Path,
-    on_progress: Callable[[Progress], None],
-    warn: Callable[[str], None],
+    shard: Shard | None,
+    on_progress: Report,
+    warn: Warn,
 ) -> RunSummary:
-    log = _Log(out / LOG_FILE)
-
-    def tell(text: str) -> None:
-        log.write(text)
-        warn(text)
-
-    for name in _temporary_names(out):
+    log = RunLog(out)
+    for name in temporary_names(out):
         (out / name).unlink()
     if (out / RUN_FILE).is_file():
-        kept = _check_same_run(plan, row, out)
-        if _is_done(out):  # by another process, between the first look and the lock
+        kept = check_same_run(plan.table, row, out, shard)
+        if is_done(out):  # by another process, between the first look and the lock
             return _finished_before(plan, out)
-        environment = joined_environment(kept, row)
-        if any(kept[name] != value for name, value in environment.items()):
-            tell("this run was begun in another environment; run.json now names both")
-            write_run_row(out, {**kept, **environment})
+        _note_environment(kept, row, out, log, warn)
     else:
         write_plan(out, plan.table)
+        if shard is not None:
+            write_shard(out, shard)
         write_run_row(out, row)  # last: a folder with run.json has its plan
+    own = [number for number in range(len(plan.batches)) if shard is None or shard.takes(number)]
     with Journal(out / JOURNAL_FILE, plan.batches) as journal:
         if journal.cut:
-            tell(f"cut {journal.cut} bytes of a torn last record off {JOURNAL_FILE}")
+            _tell(f"cut {journal.cut} bytes of a torn last record off {JOURNAL_FILE}", log, warn)
         resumed = len(journal.done)
-        log.write(f"start: {len(plan.batches)} batches, {resumed} of them done, on {row['device']}")
-        if resumed < len(plan.batches):
+        to_do = [number for number in own if number not in journal.done]
+        log.write(f"start: {len(own)} batches, {resumed} of them done, on {row['device']}")
+        if to_do:
             reader.load()
-        _answer_batches(plan, reader, journal, on_progress, log)
-        outputs = _assemble(plan, journal.answers, row["run_id"])
-    write_outputs(out, outputs)
-    (out / JOURNAL_FILE).unlink()
-    summary = _summary(plan, out, outputs, resumed=resumed, was_finished=False)
+        _answer_batches(plan, plan.batches, reader, journal, on_progress, log, only=own)
+        answers = journal.answers
+    if shard is None:
+        _write_results(plan, answers, row["run_id"], out)
+        (out / JOURNAL_FILE).unlink()
+    summary = _summary(
+        plan, out, row["run_id"], answers, resumed=resumed, was_finished=bool(shard and not to_do), shard=shard
+    )
     log.write(f"finished: {summary.planned} inputs, {summary.errors} errors, {summary.truncated} truncated")
     return summary
 
 
 def _answer_batches(
-    plan: Plan, reader: Reader, journal: Journal, on_progress: Callable[[Progress], None], log: _Log
+    plan: Plan,
+    batches: Sequence[Sequence[str]],
+    reader: Reader,
+    journal: Journal,
+    on_progress: Report,
+    log: RunLog,
+    *,
+    only: Sequence[int] | None = None,
+    before: Mapping[str, SavedAnswer] | None = None,
 ) -> None:
+    """Answers the batches that the journal lacks.
+
+    Args:
+        batches: Prompt hashes; the journal's batches.
+        only: The numbers of those to answer, None = all.
+        before: Earlier answers, whose attempts are added.
+    """
     # Remaining time goes by tokens, since batches get longer as the run goes on.
     tokens = dict(zip(plan.table["prompt_hash"].to_pylist(), plan.table["prompt_tokens"].to_pylist(), strict=True))
     extra = reader.settings.max_new_tokens
-    work = [sum((tokens[key] or 0) + extra for key in batch) for batch in plan.batches]
-    left = sum(amount for number, amount in enumerate(work) if number not in journal.done)
+    own = range(len(batches)) if only is None else only
+    work = {number: sum((tokens[key] or 0) + extra for key in batches[number]) for number in own}
+    total = sum(len(batches[number]) for number in own)
+    left = sum(amount for number, amount in work.items() if number not in journal.done)
     answered, finished_work, begin = 0, 0, time.monotonic()
-    on_progress(Progress(len(journal.answers), len(plan.prompts), None, None))
-    for number, batch in enumerate(plan.batches):
+    on_progress(Progress(len(journal.answers), total, None, None))
+    for number in own:
         if number in journal.done:
             continue
-        answers = dict(zip(batch, _answer_batch(reader, [plan.prompts[key] for key in batch]), strict=True))
+        batch = batches[number]
+        answers = dict(zip(batch, answer_batch(reader, [plan.prompts[key] for key in batch]), strict=True))
+        if before is not None:
+            answers = {key: replace(a, attempts=a.attempts + before[key].attempts) for key, a in answers.items()}
         journal.append(number, answers)
         for key, answer in answers.items():
             if answer.error is not None:
                 log.write(f"batch {number}, prompt {key}: {answer.error}")
         answered, finished_work, left = answered + len(batch), finished_work + work[number], left - work[number]
         seconds = max(time.monotonic() - begin, 1e-9)
-        on_progress(
-            Progress(len(journal.answers), len(plan.prompts), answered / seconds, seconds * left / finished_work)
-        )
+        on_progress(Progress(len(journal.answers), total, answered / seconds, seconds * left / finished_work))
 
 
-def _answer_batch(reader: Reader, prompts: list[Messages]) -> list[SavedAnswer]:
-    """One saved answer per prompt. If the batch fails, each prompt is tried alone; what fails again is an error."""
-    encoded = [_encode(reader, messages) for messages in prompts]
-    good = [prompt for prompt in encoded if isinstance(prompt, Encoded)]
-    outcomes = iter(_generate(reader, good))
-    return [next(outcomes) if isinstance(prompt, Encoded) else _failure(prompt, None, attempts=1) for prompt in encoded]
+def _write_results(plan: Plan, answers: Mapping[str, SavedAnswer], run_id: str, out: Path) -> None:
+    cache = cache_table(plan.table, answers)
+    if cache.num_rows:
+        write_cache(out, cache)
+    write_outputs(out, outputs_table(plan.table, answers, run_id))  # last: it finishes the run
 
 
-def _generate(reader: Reader, prompts: list[Encoded]) -> list[SavedAnswer]:
-    if not prompts:
-        return []
-    try:
-        return _try_once(reader, prompts, attempts=1)
-    except TPBenchError:
-        raise
-    except Exception:
-        saved = []
-        for prompt in prompts:
-            try:
-                saved += _try_once(reader, [prompt], attempts=_TRIES)
-            except TPBenchError:
-                raise
-            except Exception as problem:
-                saved.append(_failure(problem, prompt, attempts=_TRIES))
-        return saved
+def _note_environment(kept: Mapping[str, Any], row: Mapping[str, Any], out: Path, log: RunLog, warn: Warn) -> None:
+    environment = joined_environment(kept, row)
+    if any(kept[name] != value for name, value in environment.items()):
+        _tell("this run was begun in another environment; run.json now names both", log, warn)
+        write_run_row(out, {**kept, **environment})
 
 
-def _try_once(reader: Reader, prompts: list[Encoded], attempts: int) -> list[SavedAnswer]:
-    answers = reader.generate(prompts)
-    return [
-        SavedAnswer(
-            text=_storable(answer.text),
-            error=None,
-            finish_reason=answer.finish_reason,
-            input_truncated=prompt.truncated,
-            prompt_tokens=len(prompt.ids),
-            output_tokens=answer.output_tokens,
-            attempts=attempts,
-        )
-        for prompt, answer in zip(prompts, answers, strict=True)
-    ]
-
-
-def _failure(problem: Exception, prompt: Encoded | None, attempts: int) -> SavedAnswer:
-    message = (str(problem).strip().splitlines() or [""])[0][:500]
-    return SavedAnswer(
-        text="",
-        error=_storable(f"{type(problem).__name__}: {message}"),
-        finish_reason="error",
-        input_truncated=None if prompt is None else prompt.truncated,
-        prompt_tokens=None if prompt is None else len(prompt.ids),
-        output_tokens=None,
-        attempts=attempts,
-    )
-
-
-def _encode(reader: Reader, messages: Messages) -> Encoded | Exception:
-    try:
-        return reader.encode(messages)
-    except TPBenchError:
-        raise
-    except Exception as problem:
-        return problem
-
-
-def _storable(text: str) -> str:
-    """Arrow holds UTF-8 only: a lone surrogate (from a file name in an error message) is spelled out."""
-    return text.encode("utf-8", "backslashreplace").decode("utf-8")
-
-
-def _assemble(plan: Plan, answers: Mapping[str, SavedAnswer], run_id: str) -> pa.Table:
-    saved = [answers[key] for key in plan.table["prompt_hash"].to_pylist()]
-    columns: dict[str, Any] = {
-        "run_id": [run_id] * len(saved),
-        "input_id": plan.table["input_id"],
-        "method": plan.table["method"],
-        "ratio": plan.table["ratio"],
-        "text_source": ["raw"] * len(saved),
-    }
-    for name in OUTPUTS.names:
-        if name not in columns:
-            columns[name] = [getattr(answer, name) for answer in saved]
-    return pa.table({name: columns[name] for name in OUTPUTS.names}, schema=OUTPUTS)
-
-
-def _is_done(out: Path) -> bool:
-    """Whether nothing is left to do: a journal beside the outputs means that the last step was cut short."""
-    return is_finished(out) and not (out / JOURNAL_FILE).exists()
+def _tell(text: str, log: RunLog, warn: Warn) -> None:
+    log.write(text)
+    warn(text)
 
 
 def _finished_before(plan: Plan, out: Path) -> RunSummary:
-    return _summary(plan, out, read_run(out).outputs, resumed=len(plan.batches), was_finished=True)
+    run = read_run(out)
+    answers = saved_answers(run.plan, run.outputs, read_cache(out))
+    return _summary(plan, out, run.run["run_id"], answers, resumed=len(plan.batches), was_finished=is_finished(out))
 
 
-def _summary(plan: Plan, out: Path, outputs: pa.Table, *, resumed: int, was_finished: bool) -> RunSummary:
+def _summary(
+    plan: Plan,
+    out: Path,
+    run_id: str,
+    answers: Mapping[str, SavedAnswer],
+    *,
+    resumed: int,
+    was_finished: bool,
+    shard: Shard | None = None,
+) -> RunSummary:
+    saved = [answers[key] for key in plan.table["prompt_hash"].to_pylist() if key in answers]
     return RunSummary(
-        run_id=outputs["run_id"][0].as_py(),
+        run_id=run_id,
         folder=str(out),
-        planned=plan.table.num_rows,
-        prompts=len(plan.prompts),
-        batches=len(plan.batches),
+        planned=len(saved),
+        prompts=len(answers),
+        batches=len([number for number in range(len(plan.batches)) if shard is None or shard.takes(number)]),
         resumed_batches=resumed,
-        errors=sum(error is not None for error in outputs["error"].to_pylist()),
-        truncated=sum(value is True for value in outputs["input_truncated"].to_pylist()),
+        errors=sum(answer.error is not None for answer in saved),
+        truncated=sum(answer.input_truncated is True for answer in saved),
+        passed_whole=sum((answer.cache or {}).get("passed_whole") is True for answer in saved),
         was_finished=was_finished,
+        shard=None if shard is None else str(shard),
     )
-
-
-def _check_same_run(plan: Plan, row: Mapping[str, Any], out: Path) -> dict[str, Any]:
-    """The row of the run in the folder; raises BadInput if it is another run than the one asked for."""
-    kept, kept_plan = read_run_row(out), read_plan(out)
-    different = differences(kept, row)
-    if not different and not kept_plan.equals(plan.table):
-        here, there = plan.table.num_rows, kept_plan.num_rows
-        different = [
-            f"the plan has {there} inputs there and {here} here"
-            if here != there
-            else "the plan has other inputs, prompts or batches there"
-        ]
-    if different:
-        shown = "; ".join(different[:3]) + (f"; and {len(different) - 3} more" if len(different) > 3 else "")
-        raise BadInput(
-            f"holds another run ({kept['run_id']}): {shown}",
-            file=out,
-            remedy="Use the same options as before, or another --out",
-        )
-    return kept
-
-
-def _foreign_names(out: Path) -> list[str]:
-    """What is in a folder without run.json and is not left over from a start that was killed."""
-    known = {LOG_FILE, PLAN_FILE, *_temporary_names(out)}
-    return sorted(path.name for path in out.iterdir() if path.name not in known)
-
-
-def _temporary_names(out: Path) -> list[str]:
-    """Temporary files of atomic writes that a kill left behind."""
-    targets = (RUN_FILE, PLAN_FILE, OUTPUTS_FILE)
-    return [path.name for target in targets for path in out.glob(f".{target}.*.tmp")]
-
-
-class _Log:
-    """log.txt: one line per event, with the time in UTC."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-
-    def write(self, text: str) -> None:
-        line = (
-            f"{datetime.now(UTC).isoformat(timespec='seconds')} {text.encode('ascii', 'backslashreplace').decode()}\n"
-        )
-        with self._path.open("ab", buffering=0) as file:
-            file.write(line.encode())

@@ -21,7 +21,10 @@ JOURNAL_FILE = "journal.jsonl"
 
 @dataclass(frozen=True)
 class SavedAnswer:
-    """What is stored of one distinct prompt; the fields are columns of the `outputs` table."""
+    """What is stored of one distinct prompt; the fields are columns of the `outputs` table.
+
+    Only ``cache`` is not: where the reader compresses its cache, it holds the fields of `CacheFacts`.
+    """
 
     text: str
     error: str | None
@@ -30,6 +33,65 @@ class SavedAnswer:
     prompt_tokens: int | None
     output_tokens: int | None
     attempts: int
+    cache: dict[str, Any] | None = None
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """What a journal file holds.
+
+    Attributes:
+        answers: Prompt hash -> saved answer, for every finished batch.
+        done: The numbers of the finished batches.
+        whole: Bytes up to the end of the last whole record.
+        torn: Bytes behind it.
+    """
+
+    answers: dict[str, SavedAnswer]
+    done: set[int]
+    whole: int
+    torn: int
+
+
+def read_journal(path: Path, batches: Sequence[Sequence[str]]) -> Recorded:
+    """Reads a journal without changing it; a missing file is an empty one.
+
+    Args:
+        path: The file.
+        batches: The plan's batches (prompt hashes); what the file holds must fit them.
+
+    Raises:
+        BadInput: A line is damaged, repeated, or does not belong to the plan.
+    """
+    data = path.read_bytes() if path.exists() else b""
+    whole = data.rfind(b"\n") + 1
+    found = Recorded({}, set(), whole, len(data) - whole)
+    for number, line in enumerate(data[:whole].split(b"\n")[:-1], start=1):
+        _take(found, line, batches, path, number)
+    return found
+
+
+def _take(found: Recorded, line: bytes, batches: Sequence[Sequence[str]], path: Path, number: int) -> None:
+    try:
+        entry = json.loads(line)
+        batch, answers = entry["batch"], {key: _answer(one) for key, one in entry["answers"].items()}
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        raise _damaged("is damaged", path, number) from None
+    if type(batch) is not int or not 0 <= batch < len(batches):
+        raise _damaged("names a batch that the plan lacks", path, number)
+    if batch in found.done or set(answers) != set(batches[batch]):
+        raise _damaged(f"does not fit batch {batch} of the plan", path, number)
+    found.done.add(batch)
+    found.answers.update(answers)
+
+
+def _damaged(problem: str, path: Path, number: int) -> BadInput:
+    return BadInput(
+        f"this record {problem}",
+        file=path,
+        row=number,
+        remedy="Delete this line and run again (its batch is answered anew), or use another --out",
+    )
 
 
 class Journal:
@@ -49,18 +111,12 @@ class Journal:
     """
 
     def __init__(self, path: Path, batches: Sequence[Sequence[str]]) -> None:
-        self._path = path
         self._batches = batches
-        self.answers: dict[str, SavedAnswer] = {}
-        self.done: set[int] = set()
-        data = path.read_bytes() if path.exists() else b""
-        whole = data.rfind(b"\n") + 1
-        for number, line in enumerate(data[:whole].split(b"\n")[:-1], start=1):
-            self._take(line, number)
-        self.cut = len(data) - whole
+        found = read_journal(path, batches)
+        self.answers, self.done, self.cut = found.answers, found.done, found.torn
         self._file = path.open("ab", buffering=0)
         if self.cut:
-            self._file.truncate(whole)
+            self._file.truncate(found.whole)
             os.fsync(self._file.fileno())
 
     def append(self, batch: int, answers: Mapping[str, SavedAnswer]) -> None:
@@ -81,27 +137,6 @@ class Journal:
         self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._file.close()
-
-    def _take(self, line: bytes, number: int) -> None:
-        try:
-            entry = json.loads(line)
-            batch, answers = entry["batch"], {key: _answer(one) for key, one in entry["answers"].items()}
-        except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
-            raise self._damaged("is damaged", number) from None
-        if type(batch) is not int or not 0 <= batch < len(self._batches):
-            raise self._damaged("names a batch that the plan lacks", number)
-        if batch in self.done or set(answers) != set(self._batches[batch]):
-            raise self._damaged(f"does not fit batch {batch} of the plan", number)
-        self.done.add(batch)
-        self.answers.update(answers)
-
-    def _damaged(self, problem: str, number: int) -> BadInput:
-        return BadInput(
-            f"this record {problem}",
-            file=self._path,
-            row=number,
-            remedy="Delete this line and run again (its batch is answered anew), or use another --out",
-        )
 
 
 def _answer(values: Mapping[str, Any]) -> SavedAnswer:

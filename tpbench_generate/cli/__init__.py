@@ -9,6 +9,8 @@ cli = LazyGroup(
     help="Answer the inputs of a release with a language model.",
     commands_in={
         "run": "tpbench_generate.cli.run",
+        "merge": "tpbench_generate.cli.merge",
+        "status": "tpbench_generate.cli.status",
         "select": "tpbench_generate.cli.select",
         "methods": "tpbench_generate.cli.methods",
         "readers": "tpbench_generate.cli.readers",
