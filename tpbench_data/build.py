@@ -16,6 +16,7 @@ from tpbench_data import __version__
 from tpbench_data.build_plan import BuildPlan
 from tpbench_data.corpus_part import CorpusPart, corpus_part
 from tpbench_data.errors import BadInput
+from tpbench_data.garbage import collector_held
 from tpbench_data.names import INPUT_PROBES
 from tpbench_data.release.writer import write_release
 from tpbench_data.templates import TEMPLATES
@@ -69,14 +70,19 @@ def build(
 def _parts(plan: BuildPlan, workers: int) -> Iterator[CorpusPart]:
     """The parts in the order of the plan, each made in a process of its own where several may be used."""
     if workers <= 1 or len(plan.corpora) <= 1:
-        yield from (corpus_part(plan, name) for name in plan.corpora)
+        yield from (_part(plan, name) for name in plan.corpora)
         return
     # A fresh interpreter: a fork would inherit the threads of Arrow in an undefined state.
     with ProcessPoolExecutor(min(workers, len(plan.corpora)), multiprocessing.get_context("spawn")) as pool:
         try:
-            yield from pool.map(corpus_part, [plan] * len(plan.corpora), plan.corpora)
+            yield from pool.map(_part, [plan] * len(plan.corpora), plan.corpora)
         except BrokenProcessPool as problem:
             raise BadInput("a worker process died, perhaps for lack of memory", remedy="Use --workers 1") from problem
+
+
+def _part(plan: BuildPlan, name: str) -> CorpusPart:
+    with collector_held():
+        return corpus_part(plan, name)
 
 
 def _facts(plan: BuildPlan, parts: dict[str, CorpusPart], tables: dict[str, pa.Table]) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Any
 
 import pyarrow as pa
@@ -21,7 +22,7 @@ from tpbench_data.rendering import Rendering, count_words, render
 from tpbench_data.selectors import SelectionInput, Selector
 from tpbench_data.selectors.full_context import FullContext
 from tpbench_data.slots import shown_slot
-from tpbench_data.templates import FREE_FORM, OWN_QUESTION, Template, in_language
+from tpbench_data.templates import FREE_FORM, OWN_QUESTION, Messages, Template, in_language
 from tpbench_data.turn_cap import cut_turns
 
 FREE_FORM_BUDGET: BudgetRule = "floor"
@@ -104,8 +105,27 @@ def input_rows(examples: Iterable[Example], making: Making) -> Iterator[dict[str
 
 
 def probe_table(probe: str, rows: Iterable[dict[str, Any]]) -> pa.Table:
-    """The rows as an Arrow table with the schema of the config ``probe``."""
-    return pa.Table.from_pylist(list(rows), schema=CONFIGS[probe])
+    """The rows as an Arrow table with the schema of the config ``probe``; a column that a row lacks is null there."""
+    rows = list(rows)
+    return pa.Table.from_arrays(
+        [
+            _prompts([row[field.name] for row in rows], field.type)
+            if field.name == "prompt"
+            else pa.array([row.get(field.name) for row in rows], field.type)
+            for field in CONFIGS[probe]
+        ],
+        schema=CONFIGS[probe],
+    )
+
+
+def _prompts(prompts: list[Messages], kind: pa.DataType) -> pa.Array:
+    """The prompts as a list column, from two flat columns: Arrow turns objects into structs ten times as slowly."""
+    offsets = [0, *accumulate(map(len, prompts))]
+    messages = [message for prompt in prompts for message in prompt]
+    names = [field.name for field in kind.value_type]
+    flat = [pa.array([message[name] for message in messages], pa.string()) for name in names]
+    struct = pa.StructArray.from_arrays(flat, fields=list(kind.value_type))
+    return pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), struct, type=kind)
 
 
 def dialogue_table(examples: Iterable[Example]) -> pa.Table:

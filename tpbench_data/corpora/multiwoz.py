@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from tpbench_data.corpora import shapes
 from tpbench_data.corpora.json_reading import Place, stream_records
 from tpbench_data.corpora.multiwoz_legacy import read_legacy
-from tpbench_data.corpora.sgd import read_dialogue
+from tpbench_data.corpora.sgd import KnownForms, read_dialogue
 from tpbench_data.corpora.source_files import SourceFiles
 from tpbench_data.dialogue import Dialogue
 from tpbench_data.errors import BadInput
@@ -30,6 +30,7 @@ def load(files: SourceFiles) -> Iterator[Dialogue]:
         BadInput: A file is malformed, in another corpus's layout, or the files are of different versions.
     """
     seen = ""
+    known: KnownForms = {}
     for name, data in files:
         for number, (key, record) in enumerate(stream_records(data, name), start=1):
             if number == 1:
@@ -42,4 +43,7 @@ def load(files: SourceFiles) -> Iterator[Dialogue]:
                 seen = version
                 files.version = files.version or version
             place = Place(name, number)
-            yield read_dialogue(record, place, "multiwoz", None) if key is None else read_legacy(key, record, place)
+            if key is None:
+                yield read_dialogue(record, place, "multiwoz", None, known)
+            else:
+                yield read_legacy(key, record, place)
