@@ -8,6 +8,7 @@ import lzma
 import re
 import tarfile
 import zipfile
+import zlib
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -21,6 +22,7 @@ from tpbench_data.errors import BadInput
 MAX_FILE_BYTES = 512 * 2**20
 MAX_TOTAL_BYTES = 4 * 2**30
 _TAR_SUFFIXES = (".tar", ".tar.xz", ".tar.gz", ".tgz", ".tar.bz2")
+_REST = 1 << 20
 _OPENERS: dict[str, Callable[..., Any]] = {".xz": lzma.open, ".gz": gzip.open, ".bz2": bz2.open}
 
 
@@ -126,7 +128,7 @@ class SourceFiles:
                 names = [item.filename for item in archive.infolist() if not item.is_dir()]
                 return [_Member(n, partial(_read_zipped, archive, n, path)) for n in names if self._matches(n)]
             return self._in_tar(path)
-        except (tarfile.TarError, zipfile.BadZipFile, lzma.LZMAError, EOFError, OSError) as problem:
+        except (tarfile.TarError, zipfile.BadZipFile, lzma.LZMAError, zlib.error, EOFError, OSError) as problem:
             raise BadInput(
                 f"damaged archive ({problem})", file=self.path.parent / shown, remedy="Download it again"
             ) from problem
@@ -135,17 +137,20 @@ class SourceFiles:
         # A compressed tar can only be read forwards, so the members are held until their turn comes.
         held: dict[str, bytes] = {}
         total = 0
-        with tarfile.open(path, "r|*") as archive:
-            for member in archive:
-                if not member.isfile() or not self._matches(member.name):
-                    continue
-                _check_size(f"{path}/{member.name}", member.size)
-                total += member.size
-                if total > MAX_TOTAL_BYTES:
-                    raise BadInput(f"unpacks to more than {MAX_TOTAL_BYTES} bytes", file=path)
-                handle = archive.extractfile(member)
-                if handle is not None:
-                    held[member.name] = handle.read()
+        with _OPENERS.get(_compression(path), open)(path, "rb") as stream:
+            with tarfile.open(fileobj=stream, mode="r|") as archive:
+                for member in archive:
+                    if not member.isfile() or not self._matches(member.name):
+                        continue
+                    _check_size(f"{path}/{member.name}", member.size)
+                    total += member.size
+                    if total > MAX_TOTAL_BYTES:
+                        raise BadInput(f"unpacks to more than {MAX_TOTAL_BYTES} bytes", file=path)
+                    handle = archive.extractfile(member)
+                    if handle is not None:
+                        held[member.name] = handle.read()
+            while stream.read(_REST):  # a file cut short behind the last member has lost its own check sum
+                pass
         return [_Member(name, partial(held.pop, name)) for name in list(held)]
 
     def _matches(self, name: str) -> bool:
@@ -169,6 +174,11 @@ class SourceFiles:
         return (int(number) if number else 0, member.base, member.name)
 
 
+def _compression(path: Path) -> str:
+    """The suffix of the compression of a tar archive, empty where it is not compressed."""
+    return ".gz" if path.suffix == ".tgz" else path.suffix
+
+
 def _check_size(file: str | Path, size: int) -> None:
     if size > MAX_FILE_BYTES:
         raise BadInput(f"{size} bytes, more than the limit of {MAX_FILE_BYTES}", file=file)
@@ -181,15 +191,16 @@ def _read_file(path: Path) -> bytes:
     try:
         with _OPENERS[path.suffix](path, "rb") as handle:
             return _bounded(handle, path)
-    except (lzma.LZMAError, EOFError, OSError) as problem:
+    except (lzma.LZMAError, zlib.error, EOFError, OSError) as problem:
         raise BadInput(f"damaged file ({problem})", file=path, remedy="Download it again") from problem
 
 
 def _read_zipped(archive: zipfile.ZipFile, name: str, path: Path) -> bytes:
+    _check_size(f"{path}/{name}", archive.getinfo(name).file_size)
     try:
         with archive.open(name) as handle:
             return _bounded(handle, f"{path}/{name}")
-    except (zipfile.BadZipFile, EOFError, OSError, RuntimeError, NotImplementedError) as problem:
+    except (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, NotImplementedError) as problem:
         raise BadInput(f"damaged archive ({problem})", file=path, remedy="Download it again") from problem
 
 
