@@ -10,6 +10,7 @@ from tpbench_data.errors import BadInput
 from tpbench_data.templates import TEMPLATES
 from tpbench_generate.demonstrations import DEMONSTRATIONS, SHED
 from tpbench_generate.plan import PlannedInput, make_plan
+from tpbench_generate.readers.base import Encoded
 from tpbench_score import score_answer
 
 
@@ -19,8 +20,8 @@ def planned(template: str = "current_value@1") -> PlannedInput:
 
 
 def test_the_example_stands_between_system_and_question_and_the_hash_stays() -> None:
-    bare = make_plan([planned()], lambda messages: len(messages), 1)
-    shown = make_plan([planned()], lambda messages: len(messages), 1, SHED)
+    bare = make_plan([planned()], lambda messages: Encoded((1,) * len(messages), truncated=False), 1)
+    shown = make_plan([planned()], lambda messages: Encoded((1,) * len(messages), truncated=False), 1, SHED)
     (key,) = bare.prompts
     assert list(shown.prompts) == [key]
     assert [m["role"] for m in shown.prompts[key]] == ["system", "user", "assistant", "user"]
@@ -44,4 +45,6 @@ def test_every_example_answers_its_own_question_in_the_form_the_scorer_reads(nam
 
 def test_a_template_without_an_example_is_refused() -> None:
     with pytest.raises(BadInput, match="no example for template 'free_form@1'"):
-        make_plan([planned("free_form@1")], lambda messages: 1, 1, DEMONSTRATIONS["shed@1"])
+        make_plan(
+            [planned("free_form@1")], lambda messages: Encoded((1,), truncated=False), 1, DEMONSTRATIONS["shed@1"]
+        )

@@ -14,7 +14,8 @@ import pytest
 
 from tpbench_data.errors import BadInput, TPBenchError
 from tpbench_data.run_folder import read_run
-from tpbench_generate.engine import Progress, RunSummary, count_tokens, run_plan, run_row
+from tpbench_generate.answering import encoder_of
+from tpbench_generate.engine import Progress, RunSummary, run_plan, run_row
 from tpbench_generate.identity import environment_columns, joined_environment, settings_columns
 from tpbench_generate.locks import exclusive
 from tpbench_generate.plan import Plan, PlannedInput, make_plan
@@ -82,7 +83,7 @@ def plan_of(texts: Sequence[str], reader: Reader, batch_size: int = 2) -> Plan:
         PlannedInput(f"i{k}", "current_value", "recency", 0.3, ({"role": "user", "content": text},))
         for k, text in enumerate(texts)
     ]
-    return make_plan(inputs, count_tokens(reader), batch_size)
+    return make_plan(inputs, encoder_of(reader), batch_size)
 
 
 def go(out: Path, texts: Sequence[str], reader: Reader | None = None, **options: Any) -> RunSummary:

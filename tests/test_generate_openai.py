@@ -20,7 +20,8 @@ from faulty_server import MODEL, Fault, FaultyServer, faulty_server
 
 from tpbench_data.errors import BadInput, TPBenchError
 from tpbench_data.run_folder import read_run
-from tpbench_generate.engine import RunSummary, count_tokens, run_plan, run_row
+from tpbench_generate.answering import encoder_of
+from tpbench_generate.engine import RunSummary, run_plan, run_row
 from tpbench_generate.plan import PlannedInput, make_plan
 from tpbench_generate.readers.base import Answer, Failure, ReaderOptions
 from tpbench_generate.readers.openai_reader import OpenAIReader, Server, _retry_after, parse_server
@@ -48,7 +49,7 @@ def go(out: Path, reader: OpenAIReader, texts: Sequence[str], batch_size: int = 
         PlannedInput(f"i{k}", "current_value", "recency", 0.3, ({"role": "user", "content": text},))
         for k, text in enumerate(texts)
     ]
-    plan = make_plan(inputs, count_tokens(reader), batch_size)
+    plan = make_plan(inputs, encoder_of(reader), batch_size)
     row = run_row(plan, reader, role="main", batch_plan=f"batch_size={batch_size}", release_digest="d")
     return run_plan(plan, reader, row, out)
 

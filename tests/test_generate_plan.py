@@ -13,6 +13,8 @@ from hypothesis import strategies as st
 from tpbench_data.errors import BadInput
 from tpbench_data.release.schema import PLAN, PROBE
 from tpbench_generate.plan import Batching, PlannedInput, Selection, make_plan, select_inputs
+from tpbench_generate.prefixes import group_neighbours
+from tpbench_generate.readers.base import Encoded
 
 
 def row(example: int, method: str, **changes: Any) -> dict[str, Any]:
@@ -49,8 +51,12 @@ def ids(inputs: Sequence[PlannedInput]) -> list[str]:
     return [planned.input_id for planned in inputs]
 
 
-def characters(messages: Sequence[Mapping[str, str]]) -> int:
-    return len(messages[0]["content"])
+def characters(messages: Sequence[Mapping[str, str]]) -> Encoded:
+    return Encoded(tuple(map(ord, messages[0]["content"])), truncated=False)
+
+
+def as_encoded(count: int | None) -> Encoded | Exception:
+    return ValueError("cannot be encoded") if count is None else Encoded((7,) * count, truncated=False)
 
 
 def test_without_filters_everything_comes_in_release_order(tables: dict[str, pa.Table]) -> None:
@@ -141,7 +147,7 @@ def test_a_prompt_with_another_role_is_another_prompt() -> None:
 def test_a_prompt_that_cannot_be_encoded_stays_in_the_plan() -> None:
     inputs = select_inputs({"current_value": table([row(0, "recency"), row(1, "recency")])}, Selection(), release="R")
     counts = iter([None, 7])
-    plan = make_plan(inputs, lambda messages: next(counts), 8)
+    plan = make_plan(inputs, lambda messages: as_encoded(next(counts)), 8)
     assert plan.table["prompt_tokens"].to_pylist() == [None, 7]
     assert plan.table["batch"].to_pylist() == [0, 0]
 
@@ -179,7 +185,7 @@ def test_batches_do_not_depend_on_the_order_of_the_inputs(texts: list[str], rand
 @given(st.lists(st.integers(0, 50), max_size=30), st.integers(1, 6), st.none() | st.integers(1, 120))
 def test_batches_keep_order_size_and_token_budget(lengths: list[int], size: int, budget: int | None) -> None:
     tokens: dict[str, int | None] = {f"k{place}": length or None for place, length in enumerate(sorted(lengths))}
-    batches = Batching(size, budget).cut(list(tokens), tokens)
+    batches = Batching(size, budget).cut([(key,) for key in tokens], tokens)
     assert [key for batch in batches for key in batch] == list(tokens)
     for batch in batches:
         padded = len(batch) * max(tokens[key] or 1 for key in batch)
@@ -191,3 +197,31 @@ def test_a_batch_plan_is_named_by_its_limits_and_the_old_name_stays() -> None:
     assert str(Batching(8, 8000)) == "length-sorted, batch_size=8, batch_tokens=8000"
     with pytest.raises(BadInput, match="at least 1"):
         Batching(0)
+
+
+def test_prompts_that_begin_alike_are_batched_together_and_each_once() -> None:
+    contexts = {"a": "x" * 60, "b": "y" * 90, "c": "z" * 60}
+    texts = [contexts[name] + f" question {k}" for k in range(3) for name in contexts]
+    inputs = [
+        PlannedInput(f"i{k}", "current_value", "recency", 0.3, ({"role": "user", "content": text},))
+        for k, text in enumerate([*texts, "short", texts[0]])
+    ]
+    plan = make_plan(inputs, characters, Batching(4, share=True))
+    batches = [[plan.prompts[key][0]["content"][:1] for key in batch] for batch in plan.batches]
+    assert all(len(set(batch) - {"s"}) == 1 for batch in batches)  # a context is in one batch
+    assert [len(batch) for batch in batches] == [4, 3, 3]
+    assert sorted(key for batch in plan.batches for key in batch) == sorted(plan.prompts)
+    assert str(Batching(4, share=True)) == "length-sorted, batch_size=4, shared beginnings"
+
+
+@given(st.lists(st.lists(st.integers(0, 1), min_size=1, max_size=80), max_size=12), st.integers(1, 4))
+def test_groups_cover_all_rows_in_order_and_share_what_they_say(prompts: list[list[int]], most: int) -> None:
+    prompts = [[5] * 40 + ids if len(ids) % 2 else ids for ids in prompts]
+    groups = group_neighbours(prompts, most)
+    assert [row for group in groups for row in group.rows] == list(range(len(prompts)))
+    for group in groups:
+        rows = [prompts[row] for row in group.rows]
+        assert len(rows) <= most
+        assert all(ids[: group.shared] == rows[0][: group.shared] for ids in rows)
+        assert all(len(ids) > group.shared for ids in rows)
+        assert (len(rows) > 1) == (group.shared > 0)

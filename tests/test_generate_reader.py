@@ -296,7 +296,7 @@ def test_a_hub_model_without_network_is_told(monkeypatch: pytest.MonkeyPatch, tm
 
 
 def test_every_listed_reader_has_a_line() -> None:
-    assert list(READERS) == ["smollm2-135m", "hf:MODEL[@REVISION]"]
+    assert list(READERS)[:2] == ["smollm2-135m", "hf:MODEL[@REVISION]"]
     assert all(READERS.values())
 
 

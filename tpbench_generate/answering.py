@@ -13,14 +13,9 @@ _TRIES = 2
 """How often a prompt is tried if its batch fails as a whole: in its batch, then alone."""
 
 
-def count_tokens(reader: Reader) -> Callable[[Messages], int | None]:
-    """Prompt -> tokens that reach the reader; None where it cannot be encoded (which the run then records)."""
-
-    def count(messages: Messages) -> int | None:
-        encoded = encode(reader, messages)
-        return encoded.n_tokens if isinstance(encoded, Encoded) else None
-
-    return count
+def encoder_of(reader: Reader) -> Callable[[Messages], Encoded | Exception]:
+    """`encode` with one reader, as `plan.make_plan` wants it."""
+    return lambda messages: encode(reader, messages)
 
 
 def answer_batch(reader: Reader, prompts: Sequence[Messages]) -> list[SavedAnswer]:

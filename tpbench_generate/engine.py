@@ -24,7 +24,7 @@ from tpbench_data.run_folder import (
     write_plan,
     write_run_row,
 )
-from tpbench_generate.answering import answer_batch, count_tokens, encode
+from tpbench_generate.answering import answer_batch, encode
 from tpbench_generate.assembling import cache_table, outputs_table, saved_answers
 from tpbench_generate.identity import environment_columns, joined_environment, settings_columns
 from tpbench_generate.journal import JOURNAL_FILE, Journal, SavedAnswer
@@ -33,7 +33,7 @@ from tpbench_generate.readers.base import Encoded, Reader
 from tpbench_generate.run_state import RunLog, check_same_run, foreign_names, is_done, temporary_names, working_on
 from tpbench_generate.shards import Shard, write_shard
 
-__all__ = ["Progress", "RunSummary", "count_tokens", "retry_errors", "run_plan", "run_row"]
+__all__ = ["Progress", "RunSummary", "retry_errors", "run_plan", "run_row"]
 
 
 @dataclass(frozen=True)

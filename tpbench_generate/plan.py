@@ -16,6 +16,8 @@ from tpbench_data.canonical import prompt_hash
 from tpbench_data.errors import BadInput
 from tpbench_data.release.schema import PLAN
 from tpbench_generate.demonstrations import Demonstration
+from tpbench_generate.prefixes import group_neighbours
+from tpbench_generate.readers.base import Encoded
 
 _COLUMNS = ["input_id", "example_id", "corpus", "method", "ratio", "sample_seeds", "prompt", "template"]
 
@@ -51,10 +53,12 @@ class Batching:
         size: Most prompts of a batch, at least 1.
         tokens: Most tokens of a batch, padding included: prompts times the longest of them. A prompt that is longer
             has a batch of its own. None = no limit.
+        share: Put prompts that begin alike side by side, so that the reader reads what they share once.
     """
 
     size: int = 8
     tokens: int | None = None
+    share: bool = False
 
     def __post_init__(self) -> None:
         if self.size < 1:
@@ -64,18 +68,29 @@ class Batching:
 
     def __str__(self) -> str:
         """What the `runs` row records."""
-        return f"length-sorted, batch_size={self.size}" + (f", batch_tokens={self.tokens}" if self.tokens else "")
+        limits = f"batch_size={self.size}" + (f", batch_tokens={self.tokens}" if self.tokens else "")
+        return f"length-sorted, {limits}" + (", shared beginnings" if self.share else "")
 
-    def cut(self, order: Sequence[str], tokens: Mapping[str, int | None]) -> tuple[tuple[str, ...], ...]:
-        """Cuts prompts that stand in order of length; a prompt of unknown length counts as one token."""
+    def cut(self, groups: Sequence[Sequence[str]], tokens: Mapping[str, int | None]) -> tuple[tuple[str, ...], ...]:
+        """Fills batches with groups of prompts, in order; a group that is too large for a batch is divided.
+
+        A prompt of unknown length counts as one token.
+        """
         batches: list[list[str]] = []
-        for key in order:
-            longest = tokens[key] or 1  # in this order it is the longest so far
-            full = not batches or len(batches[-1]) == self.size
-            if full or (self.tokens is not None and (len(batches[-1]) + 1) * longest > self.tokens):
-                batches.append([])
-            batches[-1].append(key)
+        for group in groups:
+            if batches and self._fits([*batches[-1], *group], tokens):
+                batches[-1] += group
+                continue
+            batches.append([])
+            for key in group:
+                if batches[-1] and not self._fits([*batches[-1], key], tokens):
+                    batches.append([])
+                batches[-1].append(key)
         return tuple(map(tuple, batches))
+
+    def _fits(self, batch: Sequence[str], tokens: Mapping[str, int | None]) -> bool:
+        padded = len(batch) * max(tokens[key] or 1 for key in batch)
+        return len(batch) <= self.size and (self.tokens is None or padded <= self.tokens)
 
 
 @dataclass(frozen=True)
@@ -161,7 +176,7 @@ def select_inputs(tables: Mapping[str, pa.Table], selection: Selection, *, relea
 
 def make_plan(
     inputs: Sequence[PlannedInput],
-    count_tokens: Callable[[Sequence[Mapping[str, str]]], int | None],
+    encode: Callable[[Sequence[Mapping[str, str]]], Encoded | Exception],
     batching: Batching | int,
     demonstration: Demonstration | None = None,
 ) -> Plan:
@@ -169,8 +184,8 @@ def make_plan(
 
     Args:
         inputs: What to answer, in output order.
-        count_tokens: Prompt -> tokens that reach the reader; None where the prompt cannot be encoded.
-        batching: How they are cut; a number stands for a batch size without token limit.
+        encode: Prompt -> what reaches the reader, or why it cannot be encoded.
+        batching: How they are cut; a number stands for a batch size and nothing else.
         demonstration: Worked example put before every prompt; hashes stay those of the prompts without it.
     """
     prompts: dict[str, Sequence[Mapping[str, str]]] = {}
@@ -180,9 +195,15 @@ def make_plan(
         hashes.append(key)
         if key not in prompts:
             prompts[key] = demonstration.apply(planned.prompt, planned.template) if demonstration else planned.prompt
-    tokens = {key: count_tokens(messages) for key, messages in prompts.items()}
-    order = sorted(prompts, key=lambda key: (-1 if (n := tokens[key]) is None else n, key))
-    batches = (Batching(batching) if isinstance(batching, int) else batching).cut(order, tokens)
+    rule = Batching(batching) if isinstance(batching, int) else batching
+    tokens: dict[str, int | None] = {}
+    ids: dict[str, tuple[int, ...]] = {}
+    for key, messages in prompts.items():
+        encoded = encode(messages)
+        tokens[key] = encoded.n_tokens if isinstance(encoded, Encoded) else None
+        if rule.share:
+            ids[key] = encoded.ids if isinstance(encoded, Encoded) else ()
+    batches = rule.cut(_ordered(tokens, ids, rule), tokens)
     batch_of = {key: number for number, batch in enumerate(batches) for key in batch}
     table = pa.table(
         {
@@ -197,6 +218,25 @@ def make_plan(
         schema=PLAN,
     )
     return Plan(table, prompts, batches)
+
+
+def _ordered(
+    tokens: Mapping[str, int | None], ids: Mapping[str, tuple[int, ...]], rule: Batching
+) -> list[tuple[str, ...]]:
+    """The prompts in groups that stay together, shortest first; without sharing each is a group of its own."""
+
+    def length(key: str) -> int:
+        count = tokens[key]
+        return -1 if count is None else count
+
+    if not rule.share:
+        return [(key,) for key in sorted(tokens, key=lambda key: (length(key), key))]
+    alike = sorted(tokens, key=lambda key: (ids[key], key))  # what begins alike stands together
+    groups = [
+        tuple(sorted((alike[row] for row in group.rows), key=lambda key: (length(key), key)))
+        for group in group_neighbours([ids[key] for key in alike], rule.size)
+    ]
+    return sorted(groups, key=lambda group: (length(group[-1]), group))
 
 
 def _first_examples(rows: list[dict[str, Any]], limit: int) -> list[dict[str, Any]]:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
 from tpbench_data.errors import BadInput
 from tpbench_data.names import INPUT_PROBES, PROBES
-from tpbench_generate.answering import count_tokens
+from tpbench_generate.answering import encoder_of
 from tpbench_generate.demonstrations import DEMONSTRATIONS
 from tpbench_generate.engine import run_row
 from tpbench_generate.plan import Batching, Plan, Selection, make_plan, select_inputs
@@ -33,6 +33,7 @@ class Request:
         kv: Cache method.
         batch_size: Most prompts of a batch.
         batch_tokens: Most padded tokens of a batch.
+        share_beginnings: Batch prompts that begin alike together and read their beginning once.
         demonstration: Name of a worked example.
         role: What the run is for.
     """
@@ -49,6 +50,7 @@ class Request:
     kv: str | None = None
     batch_size: int | None = None
     batch_tokens: int | None = None
+    share_beginnings: bool = False
     demonstration: str | None = None
     role: str | None = None
 
@@ -100,12 +102,22 @@ def prepare(request: Request, say: Say = lambda text: None) -> Prepared:
     inputs = select_inputs(tables, selection, release=str(opened.path))
     spec = find_reader(request.reader)
     batching = Batching(request.batch_size or spec.batch_size, request.batch_tokens or spec.batch_tokens)
+    share = request.share_beginnings
+    if share and (compression is not None or not spec.model):
+        raise BadInput(
+            "needs an uncompressed model on this machine",
+            field="--share-beginnings",
+            remedy="Leave it out; servers share beginnings themselves",
+        )
+    batching = replace(batching, share=share)
     if compression is not None:
         inputs = as_answers_of(inputs, compression[0].name, compression[1])
         batching = Batching(1)  # each context is compressed on its own
-    reader = open_reader(spec, say=say, kv=compression, **request.options)
+    reader = open_reader(
+        spec, say=say, kv=compression, **request.options, **({"share_beginnings": True} if share else {})
+    )
     say(f"counting the tokens of {len(inputs)} inputs")
-    plan = make_plan(inputs, count_tokens(reader), batching, DEMONSTRATIONS.get(request.demonstration or ""))
+    plan = make_plan(inputs, encoder_of(reader), batching, DEMONSTRATIONS.get(request.demonstration or ""))
     row = run_row(
         plan,
         reader,

@@ -9,6 +9,7 @@ cli = LazyGroup(
     help="Answer the inputs of a release with a language model.",
     commands_in={
         "run": "tpbench_generate.cli.run",
+        "check": "tpbench_generate.cli.check",
         "merge": "tpbench_generate.cli.merge",
         "status": "tpbench_generate.cli.status",
         "select": "tpbench_generate.cli.select",

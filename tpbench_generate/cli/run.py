@@ -31,6 +31,11 @@ INTERRUPTED = 130
     "chunkkv(chunk_length=10), or the class of any press of kvpress.",
 )
 @reader_options
+@click.option(
+    "--share-beginnings",
+    is_flag=True,
+    help="Read once what the prompts of several questions about one context share (transformers readers).",
+)
 @click.option("--role", type=click.Choice(ROLES), help="What the run is for (default: main; kv with --kv).")
 @click.option("--shard", help="Answer only share i/n of the batches (0/3, 1/3, 2/3); see `tpbench-generate merge`.")
 @click.option("--retry-errors", is_flag=True, help="Answer anew what ended in an error, and nothing else.")

@@ -32,6 +32,7 @@ class ReaderOptions:
         dtype: "float32", "bfloat16", "float16", or "auto" (float32 on a CPU, bfloat16 on a GPU).
         attention: Attention implementation by its transformers name: "sdpa", "eager", "flash_attention_2".
         device: A torch device such as "cpu" or "cuda:1", or "auto" (the first GPU, else the CPU).
+        share_beginnings: Read once what the prompts of a batch have in common at their beginning.
 
     Raises:
         BadInput: A value is out of range.
@@ -43,6 +44,7 @@ class ReaderOptions:
     dtype: str = "auto"
     attention: str = "sdpa"
     device: str = "auto"
+    share_beginnings: bool = False
 
     def __post_init__(self) -> None:
         if self.max_new_tokens < 1:

@@ -26,6 +26,7 @@ from tpbench_generate.readers.base import (
 from tpbench_generate.readers.model_source import ModelSource, explain_failure
 from tpbench_generate.readers.packages import require_packages
 from tpbench_generate.readers.prompting import PromptEncoder
+from tpbench_generate.readers.shared_beginnings import can_share, left_padded, shared_inputs
 
 
 class TransformersReader(Reader):
@@ -50,6 +51,7 @@ class TransformersReader(Reader):
         transformers.utils.logging.disable_progress_bar()
         self._source = source
         self._model: Any = None
+        self._share_beginnings, self._shares = options.share_beginnings, False
         self._device = _device(options.device)
         config = _from_source(transformers.AutoConfig, source)
         tokenizer = _from_source(transformers.AutoTokenizer, source)
@@ -90,6 +92,7 @@ class TransformersReader(Reader):
             pad_token_id=pad_id,
             template_hash=self._encoder.template_hash,
         )
+        self._pad: int = pad_id
         self.environment = Environment(
             device=_describe(self._device),
             library_versions={
@@ -133,21 +136,36 @@ class TransformersReader(Reader):
             eos_token_id=list(settings.stop_token_ids or ()) or None,
             pad_token_id=settings.pad_token_id,
         )
+        self._shares = self._share_beginnings and can_share(model, str(settings.attention))
         self._model = model
 
     def generate(self, batch: Sequence[Encoded]) -> list[Answer]:
-        import torch
-
         if not batch:
             return []
+        return [self._answer(row) for row in self.new_tokens([prompt.ids for prompt in batch])]
+
+    def new_tokens(self, prompts: Sequence[Sequence[int]]) -> list[list[int]]:
+        """The tokens that follow each prompt; those behind the first stop token are padding.
+
+        Args:
+            prompts: Token ids, at least one of each.
+
+        Raises:
+            TPBenchError: The device is broken, which no prompt is to blame for.
+        """
+        import torch
+
         self.load()
-        width = max(len(prompt.ids) for prompt in batch)
-        pad = self.settings.pad_token_id
-        ids = torch.tensor([[pad] * (width - len(p.ids)) + list(p.ids) for p in batch], device=self._device)
-        mask = torch.tensor([[0] * (width - len(p.ids)) + [1] * len(p.ids) for p in batch], device=self._device)
         try:
             with torch.inference_mode():
-                output = self._model.generate(input_ids=ids, attention_mask=mask)
+                inputs = shared_inputs(self._model, prompts, self._pad, self._device) if self._shares else None
+                if inputs is None:
+                    ids, mask = left_padded(prompts, self._pad)
+                    inputs = {
+                        "input_ids": torch.tensor(ids, device=self._device),
+                        "attention_mask": torch.tensor(mask, device=self._device),
+                    }
+                output = self._model.generate(**inputs)
         except torch.OutOfMemoryError:
             torch.cuda.empty_cache()
             raise
@@ -157,16 +175,32 @@ class TransformersReader(Reader):
                 f"the GPU failed: {str(problem).splitlines()[0]}."
                 " Run the same command again: finished batches are kept."
             ) from problem
-        return [self._answer(row) for row in output[:, width:].tolist()]
+        rows: list[list[int]] = output[:, inputs["input_ids"].shape[1] :].tolist()
+        return rows
+
+    def until_stop(self, new_ids: Sequence[int]) -> list[int]:
+        """New tokens up to the first stop token, that one included."""
+        stops = set(self.settings.stop_token_ids or ())
+        end = next((place for place, token in enumerate(new_ids) if token in stops), len(new_ids))
+        return list(new_ids[: end + 1])
+
+    def next_logits(self, ids: Sequence[int]) -> list[float]:
+        """The logits of the token that follows, one per entry of the vocabulary."""
+        import torch
+
+        self.load()
+        with torch.inference_mode():
+            found = self._model(input_ids=torch.tensor([list(ids)], device=self._device), logits_to_keep=1)
+        logits: list[float] = found.logits[0, -1].float().tolist()
+        return logits
 
     def _answer(self, new_ids: list[int]) -> Answer:
-        stops = set(self.settings.stop_token_ids or ())
-        end = next((place for place, token in enumerate(new_ids) if token in stops), None)
-        finish: Literal["stop", "length"] = "length" if end is None else "stop"
-        kept = new_ids if end is None else new_ids[: end + 1]
+        kept = self.until_stop(new_ids)
+        end = kept[-1] in (self.settings.stop_token_ids or ()) if kept else False
+        finish: Literal["stop", "length"] = "stop" if end else "length"
         # The stop token goes by its id: a tokenizer need not count it among its special tokens.
         text = self._tokenizer.decode(
-            kept if end is None else kept[:-1], skip_special_tokens=True, clean_up_tokenization_spaces=False
+            kept[:-1] if end else kept, skip_special_tokens=True, clean_up_tokenization_spaces=False
         )
         return Answer(text=str(text), finish_reason=finish, output_tokens=len(kept))
 
