@@ -14,6 +14,7 @@ cli = LazyGroup(
         "audit": "tpbench_data.cli.audit",
         "sources": "tpbench_data.cli.sources",
         "synthesize": "tpbench_data.cli.synthesize",
+        "import-artifact": "tpbench_data.cli.import_artifact",
         "import-outputs": "tpbench_data.cli.import_outputs",
         "freeze": "tpbench_data.cli.freeze",
         "diff": "tpbench_data.cli.diff",
