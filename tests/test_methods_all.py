@@ -39,7 +39,12 @@ CHINESE = ["我要去厦门玩。", "好的", "价格 是 15   ~   20"]
 
 @pytest.fixture(scope="session")
 def models(tmp_path_factory: pytest.TempPathFactory) -> Models:
-    return cache(lambda: make_tiny_models(tmp_path_factory.mktemp("models")))
+    def made() -> TinyModels:
+        for package in ("torch", "sentence_transformers", "llmlingua"):
+            pytest.importorskip(package, reason=f"{package} is not installed")
+        return make_tiny_models(tmp_path_factory.mktemp("models"))
+
+    return cache(made)
 
 
 def dialogue(texts: list[str], example_id: str = "x") -> SelectionInput:
