@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 from artifact_folder import METHODS, is_published, probe_row, write_artifact, write_hashes, write_judgments, write_lines
 from conftest import run_command, shared_file, write_sgd_folder
@@ -17,6 +18,8 @@ from small_release import write_small_run
 from tpbench_data.artifact_import.answer_rows import cell_key, rebuilt_answer
 from tpbench_data.artifact_import.importing import import_artifact
 from tpbench_data.release.reader import Release
+from tpbench_data.release.validate import validate
+from tpbench_data.release.writer import write_release
 from tpbench_score import score
 from tpbench_score.parsing import extract_json, parse_reader_text
 from tpbench_score.render import table_object
@@ -119,6 +122,27 @@ def cells(tables: list[Any]) -> dict[str, Any]:
         for table in tables
         if isinstance(table, TableResult) and table.name != "Table 2"
     }
+
+
+def test_an_imported_release_is_valid(imported: Path) -> None:
+    assert [str(issue) for issue in validate(imported)] == []
+
+
+def test_an_edited_row_of_an_import_is_found(imported: Path, tmp_path: Path) -> None:
+    release = Release.open(imported)
+    tables = {config: release.table(config) for config in release.configs}
+    rows = tables["current_value"].to_pylist()
+    rows[0]["context_words"] += 1
+    rows[1]["reference_value"] = "x"
+    rows[2]["corpus"] = "other"
+    rows[3]["prompt"] = [{"role": "assistant", "content": ""}]
+    rows[4]["sample_seeds"] = []
+    tables["current_value"] = pa.Table.from_pylist(rows, schema=tables["current_value"].schema)
+    facts = {key: value for key, value in release.manifest.items() if key not in ("digest", "files", "schema_version")}
+    write_release(tmp_path / "edited", tables, facts)
+    found = {(issue.row, issue.field) for issue in validate(tmp_path / "edited") if issue.row <= 5}
+    columns = {(1, "context_words"), (2, "value_alternatives"), (3, "corpus"), (3, "input_id"), (4, "prompt")}
+    assert columns | {(5, "sample_seeds")} <= found
 
 
 def test_provenance_and_text_sources(imported: Path) -> None:

@@ -17,6 +17,7 @@ import pyarrow as pa
 from tpbench_data.errors import BadInput
 from tpbench_data.release.croissant import CROISSANT
 from tpbench_data.release.folder_checks import check_bytes, check_present, config_of
+from tpbench_data.release.import_checks import ImportedInputChecks, is_import
 from tpbench_data.release.issues import REBUILD, Issue, merged
 from tpbench_data.release.manifest import MANIFEST, read_manifest
 from tpbench_data.release.metadata_checks import CARD, check_card, check_croissant
@@ -120,7 +121,7 @@ def _check_rows(tables: Tables, manifest: dict[str, Any], unread: set[str]) -> I
     dialogues: dict[tuple[str, str], dict[str, Any]] = {}
     for path, table in tables.get("dialogues", []):
         yield from _bounded(path, check_dialogues(path, table, dialogues))
-    checks = InputChecks(dialogues, manifest)
+    checks = ImportedInputChecks(manifest) if is_import(manifest) else InputChecks(dialogues, manifest)
     cells: dict[str, tuple[str | None, float | None]] = {}
     for config in INPUT_CONFIGS:
         for path, table in tables.get(config, []):
