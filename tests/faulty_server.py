@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -44,6 +44,7 @@ class FaultyServer:
     most_at_once: int = 0
     pause: float = 0.0
     listed: tuple[str, ...] = (MODEL,)
+    say: Callable[[str], str] = str.upper
     _now: int = 0
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -73,7 +74,7 @@ class FaultyServer:
 
 @contextmanager
 def faulty_server(*faults: Fault, key: str | None = None) -> Iterator[FaultyServer]:
-    """Runs the server; its answers are the last message in capitals."""
+    """Runs the server; its answers are `say` of the last message, at first that in capitals."""
     state = FaultyServer(key=key, faults=list(faults))
 
     class Handler(BaseHTTPRequestHandler):
@@ -115,7 +116,7 @@ def faulty_server(*faults: Fault, key: str | None = None) -> Iterator[FaultyServ
 
         def answer(self, request: dict[str, Any], text: str, fault: Fault | None) -> None:
             usage = {"prompt_tokens": len(text.split()), "completion_tokens": 2, "total_tokens": 3}
-            choice = {"index": 0, "message": {"role": "assistant", "content": text.upper()}, "finish_reason": "stop"}
+            choice = {"index": 0, "message": {"role": "assistant", "content": state.say(text)}, "finish_reason": "stop"}
             body = {"id": "x", "object": "chat.completion", "created": 1, "model": MODEL, "choices": [choice]}
             good = json.dumps({**body, "usage": usage})
             if fault is None:

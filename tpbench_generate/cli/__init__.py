@@ -12,6 +12,7 @@ cli = LazyGroup(
         "check": "tpbench_generate.cli.check",
         "merge": "tpbench_generate.cli.merge",
         "status": "tpbench_generate.cli.status",
+        "judge": "tpbench_generate.cli.judge",
         "select": "tpbench_generate.cli.select",
         "methods": "tpbench_generate.cli.methods",
         "readers": "tpbench_generate.cli.readers",
