@@ -10,13 +10,13 @@ from typing import Any
 import pyarrow as pa
 
 from tpbench_data import __version__
-from tpbench_data.artifact_import import answer_rows, judgments, matched, probe_rows, scored_only, tables
+from tpbench_data.artifact_import import answer_rows, fmts, judgments, matched, probe_rows, scored_only, tables
 from tpbench_data.artifact_import.checksums import check_hashes
 from tpbench_data.artifact_import.findings import Findings
 from tpbench_data.artifact_import.merging import Collection
 from tpbench_data.corpora import corpus_named
 from tpbench_data.errors import BadInput
-from tpbench_data.release.schema import JUDGMENTS, RUNS
+from tpbench_data.release.schema import DIALOGUES, FREE_FORM, JUDGMENTS, OUTPUTS, RUNS
 from tpbench_data.release.writer import write_release
 
 DELETION_TAG = "deletion"
@@ -30,9 +30,8 @@ SKIPPED = (
     ("data/semantic_evaluation/ae_", "Answer Equivalence is not part of a release"),
     ("results/semantic_evaluation/", "what the judge was sent, or judgments of other pairs"),
     ("data/semantic_evaluation/", "scores and scope that follow from inputs and judgments"),
-    ("data/fmts/", "free-form questions: their published inputs and answers are not imported"),
-    ("batches/", "free-form questions: their published inputs and answers are not imported"),
-    ("results/fmts", "free-form questions: their published inputs and answers are not imported"),
+    ("batches/", "references that the items of data/fmts/ state as well"),
+    ("results/fmts", "scores and diagnostics that `tpbench-score` computes again, or how the answers were run"),
     ("results/", "a summary, or scores that `tpbench-score` computes again"),
     ("data/", "not a kind of file that holds inputs"),
 )
@@ -79,19 +78,26 @@ def import_artifact(folder: Path, out: Path, release: str = "1.0.0") -> Imported
     collection = Collection(findings)
     _read_probes(folder, files, collection, findings)
     judged, judge = _read_results(folder, files, collection, findings)
-    if not findings.imported:
-        raise BadInput("holds no file of the artifact that could be imported", file=folder, remedy="Give its root")
     collection.check_complete()
     inputs, answers = collection.merged()
     made, ids = tables.probe_tables(inputs)
     runs, outputs = tables.run_tables(inputs, ids, answers)
+    free = fmts.read(folder, files, findings)
+    made["free_form"] = pa.Table.from_pylist(free.inputs, schema=FREE_FORM)
+    if free.run is not None:
+        runs = pa.concat_tables([runs, pa.Table.from_pylist([free.run], schema=RUNS)])
+        outputs = pa.concat_tables([outputs, pa.Table.from_pylist(free.outputs, schema=OUTPUTS)])
     if judge is not None:
         runs = pa.concat_tables([runs, pa.Table.from_pylist([judge], schema=RUNS)])
+    if not findings.imported and not findings.problems:
+        raise BadInput("holds no file of the artifact that could be imported", file=folder, remedy="Give its root")
     _name_skipped(files, findings)
     digest = None
     if not findings.problems:
         facts = _facts(made, release, findings)
-        digest = write_release(out, {**made, "runs": runs, "outputs": outputs, "judgments": judged}, facts)
+        dialogues = pa.Table.from_pylist(free.dialogues, schema=DIALOGUES)
+        results = {"runs": runs, "outputs": outputs, "judgments": judged}
+        digest = write_release(out, {"dialogues": dialogues, **made, **results}, facts)
     counts = dict.fromkeys(runs["run_id"].to_pylist(), 0)
     for name in outputs["run_id"].to_pylist():
         counts[name] += 1
