@@ -303,3 +303,38 @@ def test_every_listed_reader_has_a_line() -> None:
 def test_settings_are_frozen(model: Path) -> None:
     with pytest.raises(dataclasses.FrozenInstanceError):
         reader_of(model).settings.dtype = "float16"  # type: ignore[misc]
+
+
+def test_memory_that_runs_out_in_a_batch_is_answered_prompt_by_prompt(
+    model: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import torch
+
+    from tpbench_generate.answering import answer_batch
+
+    reader = reader_of(model)
+    reader.load()
+    generate = reader._model.generate
+
+    def crowded(**inputs: object) -> object:
+        if len(inputs["input_ids"]) > 1:  # type: ignore[arg-type]
+            raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2 GiB")
+        return generate(**inputs)
+
+    monkeypatch.setattr(reader._model, "generate", crowded)
+    alone = [answer_batch(reader, [prompt])[0].text for prompt in PROMPTS[:2]]
+    together = answer_batch(reader, PROMPTS[:2])
+    assert [answer.text for answer in together] == alone
+    assert [answer.attempts for answer in together] == [2, 2]
+
+
+def test_a_gguf_file_is_a_model_with_its_hash_as_revision(tmp_path: Path) -> None:
+    from tpbench_generate.readers.model_source import file_sha256, find_model
+
+    path = tmp_path / "My-Model.Q4.gguf"
+    path.write_bytes(b"GGUF of nothing")
+    source = find_model(f"hf:{path}")
+    assert (source.location, source.gguf_file, source.slug) == (str(tmp_path), path.name, "my-model.q4")
+    assert source.model_revision == f"gguf-sha256:{file_sha256(path)}"
+    with pytest.raises(BadInput, match="cannot be loaded"):
+        open_reader(f"hf:{path}")

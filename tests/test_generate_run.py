@@ -47,8 +47,8 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def arguments(release: Path, model: Path, out: Path, **options: Any) -> list[str]:
-    values = {"release": release, "reader": f"hf:{model}", "out": out, "limit": 16, "batch_size": 2}
-    values.update(max_new_tokens=40, device="cpu", **options)
+    values: dict[str, Any] = {"release": release, "reader": f"hf:{model}", "out": out, "limit": 16, "batch_size": 2}
+    values.update({"max_new_tokens": 40, "device": "cpu", **options})
     return [text for name, value in values.items() for text in (f"--{name.replace('_', '-')}", str(value))]
 
 
@@ -142,6 +142,25 @@ def test_killed_twice_and_resumed_it_ends_with_the_same_bytes(
     assert done.returncode == 0, done.stderr
     assert "torn last record" in done.stderr
     assert files(out) == files(whole)
+
+
+def test_24_inputs_killed_once_and_a_killed_share_end_with_the_bytes_of_an_undisturbed_run(
+    release: Path, model: Path, tmp_path: Path
+) -> None:
+    def options(out: str, *more: str) -> list[str]:
+        return [*arguments(release, model, tmp_path / out, limit=24), *more]
+
+    assert generate(*options("whole")).returncode == 0
+    start_and_kill(options("killed"), tmp_path / "killed" / "journal.jsonl", 2)
+    assert generate(*options("killed")).returncode == 0
+    start_and_kill(options("1", "--shard", "1/2"), tmp_path / "1" / "journal.jsonl", 1)
+    for share in ("0", "1"):
+        assert generate(*options(share, "--shard", f"{share}/2")).returncode == 0
+    merged = run_command("tpbench-generate", "merge", tmp_path / "0", tmp_path / "1", "--out", tmp_path / "merged")
+    assert merged.returncode == 0, merged.stderr
+    assert run_of(tmp_path / "whole").outputs.num_rows == 24
+    assert files(tmp_path / "killed") == files(tmp_path / "whole")
+    assert files(tmp_path / "merged") == files(tmp_path / "whole")
 
 
 def test_ctrl_c_stops_with_130_and_a_hint_and_the_run_can_go_on(

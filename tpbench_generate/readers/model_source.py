@@ -26,6 +26,7 @@ class ModelSource:
         model_id: What the `runs` row records.
         model_revision: Likewise; None = the commit that the hub resolved.
         slug: Short name for run ids.
+        gguf_file: Name of the GGUF file in the folder ``location``, where the model is one.
     """
 
     reader: str
@@ -34,18 +35,23 @@ class ModelSource:
     model_id: str
     model_revision: str | None
     slug: str
+    gguf_file: str | None = None
 
 
 def find_model(reader: str) -> ModelSource:
-    """Reads a name ``hf:<hub id or folder>[@revision]``.
+    """Reads a name ``hf:<hub id, folder or GGUF file>[@revision]``.
 
-    A folder's revision is a hash over its model files, so that a changed or moved model is told apart.
+    A GGUF file's revision is its hash. A folder's revision is a hash over its model files, so that a changed or moved
+    model is told apart.
 
     Raises:
         BadInput: Nothing behind ``hf:``, or a path that is no model folder.
     """
     name = reader.removeprefix("hf:")
     folder = Path(name).expanduser()
+    if folder.suffix == ".gguf" and folder.is_file():
+        revision = f"gguf-sha256:{file_sha256(folder)}"
+        return ModelSource(reader, str(folder.parent), None, folder.name, revision, make_slug(folder.stem), folder.name)
     if name and folder.is_dir():
         if not (folder / "config.json").is_file():
             raise BadInput("not a transformers model folder: it has no config.json", file=folder)

@@ -207,6 +207,9 @@ class TransformersReader(Reader):
 
 def _from_source(auto_class: Any, source: ModelSource, **options: Any) -> Any:
     """``auto_class.from_pretrained`` with remote code off and every failure told in one line."""
+    if source.gguf_file is not None:
+        require_packages("gguf")
+        options["gguf_file"] = source.gguf_file
     try:
         return auto_class.from_pretrained(
             source.location, revision=source.hub_revision or "main", trust_remote_code=False, **options
