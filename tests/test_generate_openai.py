@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import run_command
+from conftest import hears_interrupts, run_command
 
 pytest.importorskip("openai")
 
@@ -353,7 +353,10 @@ def test_the_command_runs_against_a_server_and_ctrl_c_does_not_wait_for_it(built
         options[5] = tmp_path / "stopped"
         code = "from tpbench_generate.cli import main; main()"
         process = subprocess.Popen(
-            [sys.executable, "-c", code, "run", *map(str, options)], stderr=subprocess.PIPE, text=True
+            [sys.executable, "-c", code, "run", *map(str, options)],
+            stderr=subprocess.PIPE,
+            text=True,
+            preexec_fn=hears_interrupts,
         )
         before = len(server.requests)
         while len(server.requests) == before:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import run_command, sgd_dialogue
+from conftest import hears_interrupts, run_command, sgd_dialogue
 
 pytest.importorskip("torch")
 pytest.importorskip("transformers")
@@ -171,7 +171,11 @@ def test_ctrl_c_stops_with_130_and_a_hint_and_the_run_can_go_on(
         out = tmp_path / f"stopped{attempt}"
         options = arguments(release, model, out)
         process = subprocess.Popen(
-            [sys.executable, "-c", code, "run", *options], env=ENVIRONMENT, stderr=subprocess.PIPE, text=True
+            [sys.executable, "-c", code, "run", *options],
+            env=ENVIRONMENT,
+            stderr=subprocess.PIPE,
+            text=True,
+            preexec_fn=hears_interrupts,
         )
         while not ((out / "journal.jsonl").exists() and b"\n" in (out / "journal.jsonl").read_bytes()):
             assert process.poll() is None
@@ -312,7 +316,7 @@ def test_help_is_fast_and_has_an_example() -> None:
     begin = time.monotonic()
     done = run_command("tpbench-generate", "run", "--help")
     assert time.monotonic() - begin < 2
-    assert "Example:" in done.stdout
+    assert "Example" in done.stdout
     assert "tpbench-generate run --release R --reader smollm2-135m" in done.stdout
 
 
