@@ -97,7 +97,7 @@ def answer_all(
     reader: TransformersReader, prompts: Sequence[Prompt], batches: Sequence[Sequence[int]]
 ) -> dict[int, list[int]]:
     """Place of a prompt -> its new tokens, the stop token included."""
-    answers = {}
+    answers: dict[int, list[int]] = {}
     for batch in batches:
         rows = reader.new_tokens([prompts[place] for place in batch])
         answers |= {place: reader.until_stop(row) for place, row in zip(batch, rows, strict=True)}
