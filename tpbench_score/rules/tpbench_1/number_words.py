@@ -21,14 +21,16 @@ _TENS = {
 NUMBER_WORDS = frozenset({*_UNITS, *_TEENS, *_TENS})
 """The words that can begin a number."""
 
+HOUR_WORDS = frozenset(_NAMES[:12])
+"""The words that name an hour."""
+
 LONE_ONE = "one"
 """By itself it is a pronoun as often as a number ("that one"), so it stays a word in running text."""
 
 
 def hour_word(word: str) -> int | None:
     """The hour, 1 to 12, that a single word names."""
-    number = _UNITS.get(word) or _TEENS.get(word)
-    return number if number is not None and number <= 12 else None
+    return _NAMES.index(word) + 1 if word in HOUR_WORDS else None
 
 
 def digits_for_words(words: Words) -> list[str]:

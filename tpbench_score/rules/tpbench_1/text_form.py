@@ -69,6 +69,16 @@ _long_form = lru_cache(maxsize=_REMEMBERED // 16)(_form)
 
 def _once(text: str) -> str:
     text = _cleaned(text)
+    words = _WORD.findall(text) if text.isascii() else _words_and_breaks(text)
+    if not NUMBER_WORDS.isdisjoint(words):
+        words = digits_for_words(words)
+    if _MAY_HOLD_TIME.search(text):
+        words = with_times(_without_money(words))
+    return " ".join(words) if text.isascii() else _joined(words)
+
+
+def _words_and_breaks(text: str) -> list[str]:
+    """The words, with a `BREAK` between two Chinese characters that more than blanks part."""
     words: list[str] = []
     end = 0
     for match in _WORD.finditer(text):
@@ -77,9 +87,7 @@ def _once(text: str) -> str:
             words.append(BREAK)
         words.append(word)
         end = match.end()
-    if not NUMBER_WORDS.isdisjoint(words):
-        words = digits_for_words(words)
-    return _joined(with_times(_without_money(words)) if _MAY_HOLD_TIME.search(text) else words)
+    return words
 
 
 def _cleaned(text: str) -> str:

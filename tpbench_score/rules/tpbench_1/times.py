@@ -8,11 +8,13 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from tpbench_score.rules.tpbench_1.number_words import hour_word
+from tpbench_score.rules.tpbench_1.number_words import HOUR_WORDS, hour_word
 
 _CLOCK = re.compile(r"([0-9]{1,2})[:.]([0-9]{2})")
 _NAMED = {"noon": (12, 0), "midday": (12, 0), "midnight": (0, 0)}
 _QUARTERS = {"half": 30, "quarter": 15}
+# Only these words, and those that begin with a digit, can begin a time or end one.
+_TIME_WORDS = frozenset({*_NAMED, *_QUARTERS, "oclock", *HOUR_WORDS})
 DAY_PARTS = frozenset({"morning", "afternoon", "evening", "night"})
 
 
@@ -22,6 +24,9 @@ def with_times(words: Sequence[str]) -> list[str]:
     place = 0
     while place < len(words):
         word, place = words[place], place + 1
+        if word not in _TIME_WORDS and not word[0].isdigit():
+            out.append(word)
+            continue
         if word in _NAMED:
             if out and out[-1] in ("12", "12:00"):
                 out.pop()  # "12 noon"
