@@ -6,6 +6,8 @@ Source: construction spec 12.
 
 from __future__ import annotations
 
+import contextlib
+import io
 import logging
 import platform
 from collections.abc import Sequence
@@ -207,13 +209,16 @@ class TransformersReader(Reader):
 
 def _from_source(auto_class: Any, source: ModelSource, **options: Any) -> Any:
     """``auto_class.from_pretrained`` with remote code off and every failure told in one line."""
+    quiet: Any = contextlib.nullcontext()
     if source.gguf_file is not None:
         require_packages("gguf")
         options["gguf_file"] = source.gguf_file
+        quiet = contextlib.redirect_stderr(io.StringIO())  # the progress bar of the conversion has no switch
     try:
-        return auto_class.from_pretrained(
-            source.location, revision=source.hub_revision or "main", trust_remote_code=False, **options
-        )
+        with quiet:
+            return auto_class.from_pretrained(
+                source.location, revision=source.hub_revision or "main", trust_remote_code=False, **options
+            )
     except Exception as problem:
         raise explain_failure(problem, source) from problem
 
