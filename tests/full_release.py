@@ -19,6 +19,9 @@ from tpbench_data.run_folder import write_outputs, write_plan, write_run_row
 TRICKY = ("007", "2019-03-01", "None", "true", "1e5", "a\u2028b\u0085c\x0bd", "01223351241", "1.50", "null", "NaN")
 """Answers that a reader which guesses types or lines would change."""
 
+_MADE: list[Path] = []
+"""The release of `full_once`, once it is made."""
+
 
 def answer_of(row: dict[str, Any], number: int) -> str:
     """A right answer for even rows, else a tricky one."""
@@ -117,6 +120,8 @@ def freeze_everything(built: Path, place: Path) -> Path:
 @pytest.fixture(scope="session")
 def full_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A release with every config; shared, so not to be changed."""
+    if _MADE:  # a fixture that several modules import is set up once for each of them
+        return _MADE[0]
     place = tmp_path_factory.mktemp("full")
     corpus = write_sgd_folder(place / "corpus" / "train")
     result = run_command(
@@ -124,7 +129,8 @@ def full_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "--probes", ",".join(INPUT_CONFIGS), "--out", place / "built",
     )  # fmt: skip
     assert result.returncode == 0, result.stderr
-    return freeze_everything(place / "built", place)
+    _MADE.append(freeze_everything(place / "built", place))
+    return _MADE[0]
 
 
 @pytest.fixture

@@ -9,6 +9,21 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+MAX_SHOWN = 1_000
+"""Characters of a text from a file that a message repeats."""
+
+
+def shown(text: str) -> str:
+    """A text that may come from anyone, fit for a terminal: not too long, and no character that steers one.
+
+    Control characters and lone surrogates are written as escapes; a line break stays.
+    """
+    if len(text) > MAX_SHOWN:
+        text = f"{text[:MAX_SHOWN]}..."
+    return "".join(
+        char if char.isprintable() or char == "\n" else char.encode("unicode_escape").decode("ascii") for char in text
+    )
+
 
 class TPBenchError(Exception):
     """Base of every error that TPBench raises on purpose."""
@@ -40,7 +55,7 @@ class BadInput(TPBenchError, ValueError):
             place.append(f"row {row}")
         if field is not None:
             place.append(f"field '{field}'")
-        text = f"{', '.join(place)}: {problem}" if place else problem
+        text = shown(f"{', '.join(place)}: {problem}" if place else problem)
         super().__init__(f"{text}. {remedy}." if remedy else f"{text}.")
 
     def __reduce__(self) -> tuple[Any, ...]:

@@ -6,6 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from itertools import groupby
 
+from tpbench_data.errors import shown
+
 REBUILD = "Get the release again, or build it again"
 
 
@@ -33,7 +35,7 @@ class Issue:
             place += f", row {self.row}"
         if self.field:
             place += f", field '{self.field}'"
-        return f"{place}: {self.problem}. {self.remedy}."
+        return f"{shown(f'{place}: {self.problem}')}. {self.remedy}."
 
     def as_dict(self) -> dict[str, str | int]:
         """The issue as plain data, for ``--json``."""

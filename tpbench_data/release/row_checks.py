@@ -99,6 +99,10 @@ class InputChecks:
             if nulls:
                 yield Issue(path, number, nulls[0], "is null")
                 continue
+            holed = sorted(column for column, value in row.items() if isinstance(value, list) and _holds_null(value))
+            if holed:
+                yield Issue(path, number, holed[0], "holds a null")
+                continue
             filled = [column for column in sorted(absent) if row[column] is not None]
             for column in filled:
                 yield Issue(path, number, column, f"must be null in {probe}")
@@ -223,6 +227,10 @@ def _deletion(row: Row, dialogue: Row) -> Found:
         yield "method", f"{row['method']!r} has no matched control in this dialogue"
     elif row["kept_turns"] != [turn for turn in range(dialogue["n_turns"]) if turn not in removed]:
         yield "kept_turns", f"is not the dialogue without turns {list(removed)}"
+
+
+def _holds_null(values: list[Any]) -> bool:
+    return any(value is None or (isinstance(value, dict) and None in value.values()) for value in values)
 
 
 def _is_json_object_or_null(text: str | None) -> bool:
