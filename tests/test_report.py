@@ -407,7 +407,7 @@ def test_errors_and_missing_answers_are_shown_and_counted(tmp_path: Path) -> Non
     assert "have no output" in failure(release, "--outputs", run, "--out", tmp_path / "x.html")
     made = report(release, "--outputs", run, "--allow-missing", tmp_path / "x.html")
     words = "".join(page(made).words)
-    assert "1 answers are reader errors and 1 planned inputs have no answer; they count as wrong" in words
+    assert "Reader errors: 1. Planned inputs without an answer: 1. They count as wrong" in words
     status = {o["status"]: o for o in items(made)["outputs"]}
     assert set(status) == {"ok", "error", "missing"}
     assert status["error"]["error"] == "out of memory"

@@ -272,6 +272,14 @@ def luminance(colour: str) -> float:
     return 0.2126 * r + 0.7152 * g + 0.0722 * b
 
 
+@pytest.mark.parametrize("width", [1280, 390])
+def test_names_of_any_length_do_not_widen_the_page(browser: Browser, hostile_page: Path, width: int) -> None:
+    browser.size(width)
+    browser.open(hostile_page)
+    browser.script("document.querySelector('#items-list th button').click()")
+    assert browser.script("return document.documentElement.scrollWidth") == width
+
+
 def test_wide_tables_scroll_in_their_box_with_the_keyboard(browser: Browser, rich_page: Path) -> None:
     browser.size(390)
     browser.open(rich_page)

@@ -203,7 +203,7 @@
     (LATIN.test(text[start]) && LATIN.test(text[start - 1] || " ")) || (LATIN.test(text[start + length - 1]) && LATIN.test(text[start + length] || " "));
 
   const contextOf = (question, answer) => {
-    const turns = data.dialogues[question.dialogue].turns;
+    const { turns, language } = data.dialogues[question.dialogue];
     const kept = answer.kept === undefined && !answer.unknown && answer.context !== undefined ? null : new Set(answer.kept || []);
     const known = kept !== null && !answer.unknown;
     const evidence = new Set(question.evidence || []);
@@ -223,9 +223,9 @@
     if (!turns.length) notes.push("The dialogue is not part of the release.");
     const count = known && turns.length ? `${kept.size} of ${turns.length} turns kept` : "";
     const parts = [make("h4", null, "Dialogue"), make("p", { class: "facts" }, [count, ...notes].filter(Boolean).join(". "))];
-    if (turns.length) parts.push(make("ol", { class: known ? "turns" : "turns plain" }, ...items));
+    if (turns.length) parts.push(make("ol", { class: known ? "turns" : "turns plain", lang: language }, ...items));
     if (answer.context !== undefined) {
-      parts.push(make("h4", null, "Context as the reader saw it"), make("pre", { class: "raw" }, ...marked(answer.context, question)));
+      parts.push(make("h4", null, "Context as the reader saw it"), make("pre", { class: "raw", lang: language }, ...marked(answer.context, question)));
     }
     return make("div", null, ...parts);
   };

@@ -51,7 +51,7 @@ def _bytes(record: Any) -> int:
 
 def _turns(loader: Loader, dialogue: Dialogue) -> Record:
     row = loader.dialogue(dialogue)
-    return {"id": dialogue[1], "turns": []} if row is None else dialogue_record(row)
+    return {"id": dialogue[1], "language": None, "turns": []} if row is None else dialogue_record(row)
 
 
 class _Pool:

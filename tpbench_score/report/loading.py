@@ -67,7 +67,7 @@ class Loaded:
         row: its row in the score tables.
         question: what it answers.
         ratio: nominal ratio; ``None`` for an adaptive method.
-        method: method and its settings.
+        method: method and its settings, which for a drawn selection are only its seed and left out.
         asked: the prompt after the context.
         about: see `records.question_record`.
         answer: see `records.answer_record`.
@@ -126,7 +126,7 @@ class Loader:
                     row=int(rows[place]),
                     question=(number, row["corpus"], row["example_id"], row["probe"], row["protocol"]),
                     ratio=scored["ratio"],
-                    method=(scored["method"], row["method_config"] or ""),
+                    method=(scored["method"], (row["method_config"] or "") if row["selector_seed"] is None else ""),
                     asked=records.asked_of(row),
                     about=records.question_record(row),
                     answer=answer,

@@ -47,7 +47,7 @@ def cut(text: str, longest: int) -> str:
 def dialogue_record(row: Mapping[str, Any]) -> Record:
     """A dialogue: its turns as [speaker, text]."""
     turns = [[speaker, cut(text, LONGEST_TURN)] for speaker, text in zip(row["speakers"], row["texts"], strict=True)]
-    return {"id": row["dialogue_id"], "turns": turns}
+    return {"id": row["dialogue_id"], "language": row["language"], "turns": turns}
 
 
 def question_record(row: Mapping[str, Any]) -> Record:

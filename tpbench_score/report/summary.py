@@ -72,13 +72,13 @@ def notice(study: Study) -> Markup | None:
     scores = study.scores
     once = scores.take(np.unique(scores["input"], return_index=True)[1])
     named = {name: int(once.is_in("status", [name]).sum()) for name in ("error", "missing")}
-    found = [
-        f"{named['error']:,} answers are reader errors" if named["error"] else "",
-        f"{named['missing']:,} planned inputs have no answer" if named["missing"] else "",
-    ]
     if not any(named.values()):
         return None
-    return tag("p", f"{' and '.join(filter(None, found))}; they count as wrong in every number below.", class_="notice")
+    found = [
+        f"Reader errors: {named['error']:,}. " if named["error"] else "",
+        f"Planned inputs without an answer: {named['missing']:,}. " if named["missing"] else "",
+    ]
+    return tag("p", *found, "They count as wrong in every number below.", class_="notice")
 
 
 # --- best method per probe ----------------------------------------------------------------------------------
