@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 from typing import Any
 
@@ -95,10 +96,22 @@ def test_kinds_of_updates_that_are_none_under_disjoint(old: Any, new: Any, kind:
 def test_near_duplicates_are_found_and_the_rest_is_not() -> None:
     base = "i would like a table for two near the old harbour please and a view of the boats"
     texts = [base, base.replace("boats", "ships"), "a train to leeds on friday morning please", base]
-    pairs = [(a, b) for a, b, _ in near_duplicates(texts)]
-    assert pairs == [(0, 1), (0, 3), (1, 3)]
+    assert [(a, b) for a, b, _ in near_duplicates([[text] for text in texts])] == [(0, 1), (0, 3), (1, 3)]
     chinese = "我想订一桌晚饭庆祝结婚纪念日最好靠窗可以看到江景谢谢"
-    assert near_duplicates([chinese, chinese + "。", "请帮我买一张去海边的火车票周六出发可以吗"])[0][:2] == (0, 1)
+    other = "请帮我买一张去海边的火车票周六出发可以吗"
+    assert [pair[:2] for pair in near_duplicates([[chinese], [chinese + "。"], [other]])] == [(0, 1)]
+
+
+def test_long_dialogues_are_compared_turn_by_turn_and_quickly() -> None:
+    def long_dialogue(first: int) -> list[str]:
+        return [f"turn {number} " + "says a good deal about many things " * 15 for number in range(first, first + 500)]
+
+    base = long_dialogue(0)
+    changed = [*base[:450], *long_dialogue(9_000)[:50]]
+    started = time.perf_counter()
+    pairs = near_duplicates([base, changed, long_dialogue(20_000), base, ["turn 3 says a good deal"]])
+    assert [(a, b, round(score)) for a, b, score in pairs] == [(0, 1, 90), (0, 3, 100), (1, 3, 90)]
+    assert time.perf_counter() - started < 10, "characters would take minutes"
 
 
 @pytest.fixture(scope="module")

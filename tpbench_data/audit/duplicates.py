@@ -9,9 +9,13 @@ from itertools import combinations
 from tpbench_data.audit.finding import Audit
 from tpbench_data.audit.material import ReleaseMaterial, by_corpus
 from tpbench_data.han import has_han
+from tpbench_data.overlap import turn_key
 
 NEAR = 85
 """Similarity in percent (normalised indel similarity of the whole texts) from which two dialogues are listed."""
+
+LONG = 20_000
+"""Characters from which a dialogue is compared turn by turn."""
 
 _LISTED = 5
 _COMMON_SHINGLE = 30
@@ -23,8 +27,7 @@ def audit_release(material: ReleaseMaterial) -> Audit:
     """Near-duplicates among the dialogues of a release, and the examples that several samples share."""
     audit = Audit("duplicates", "near-duplicate dialogues, and examples in several samples")
     keys = sorted(material.dialogues)
-    texts = ["\n".join(material.dialogues[key].texts).lower() for key in keys]
-    pairs = near_duplicates(texts)
+    pairs = near_duplicates([material.dialogues[key].texts for key in keys])
     counts: Counter[tuple[str, str]] = Counter()
     for a, b, _ in pairs:
         counts[keys[a][0], keys[b][0]] += 1
@@ -45,28 +48,39 @@ def audit_release(material: ReleaseMaterial) -> Audit:
     return audit
 
 
-def near_duplicates(texts: Sequence[str], threshold: float = NEAR) -> list[tuple[int, int, float]]:
+def near_duplicates(dialogues: Sequence[Sequence[str]], threshold: float = NEAR) -> list[tuple[int, int, float]]:
     """Pairs (i, j, similarity in percent) with i < j that are at least so alike, in order.
 
-    Only pairs that share a tenth of their less common word triples (Chinese: six characters) are compared: texts that
-    are 85% alike share most of them, and comparing all pairs would take hours on a large release.
-    """
-    from rapidfuzz import fuzz
+    Dialogues are compared character by character, those of more than `LONG` characters turn by turn: characters would
+    take seconds per pair there. Only pairs that share a tenth of their less common word triples (Chinese: six
+    characters; long dialogues: turns) are compared, because texts that are 85% alike share most of them.
 
+    Args:
+        dialogues: The turns of each dialogue.
+        threshold: Percent from which a pair is listed.
+    """
+    from rapidfuzz.distance import Indel
+
+    compared = [_units(turns) for turns in dialogues]
     found = []
-    for a, b in _candidates(texts):
-        score = fuzz.ratio(texts[a], texts[b], score_cutoff=threshold)
+    for a, b in _candidates([_shingles(units) for units in compared], compared):
+        score = 100 * Indel.normalized_similarity(compared[a], compared[b], score_cutoff=threshold / 100)
         if score:
             found.append((a, b, float(score)))
     return found
 
 
-def _candidates(texts: Sequence[str]) -> list[tuple[int, int]]:
-    shingles = [_shingles(text) for text in texts]
+def _units(turns: Sequence[str]) -> str | tuple[str, ...]:
+    """What is compared: the text of a dialogue, or its turns where it is long."""
+    keys = tuple(map(turn_key, turns))
+    return keys if sum(map(len, keys)) > LONG else "\n".join(keys)
+
+
+def _candidates(shingles: Sequence[set[str]], compared: Sequence[str | tuple[str, ...]]) -> list[tuple[int, int]]:
     holders: dict[str, list[int]] = {}
-    same: dict[str, list[int]] = {}
-    for number, text in enumerate(texts):
-        same.setdefault(text, []).append(number)
+    same: dict[str | tuple[str, ...], list[int]] = {}
+    for number, units in enumerate(compared):
+        same.setdefault(units, []).append(number)
         for shingle in shingles[number]:
             holders.setdefault(shingle, []).append(number)
     common: Counter[tuple[int, int]] = Counter()
@@ -74,18 +88,23 @@ def _candidates(texts: Sequence[str]) -> list[tuple[int, int]]:
         if len(numbers) <= _COMMON_SHINGLE:
             common.update(combinations(numbers, 2))
     pairs = {
-        (a, b) for (a, b), n in common.items() if n >= max(_LEAST_SHARED, min(len(shingles[a]), len(shingles[b])) / 10)
+        (a, b)
+        for (a, b), n in common.items()
+        if n >= max(_LEAST_SHARED, min(len(shingles[a]), len(shingles[b])) / 10)
+        and type(compared[a]) is type(compared[b])
     }
     for numbers in same.values():
         pairs |= set(combinations(numbers, 2))
     return sorted(pairs)
 
 
-def _shingles(text: str) -> set[str]:
-    if has_han(text):
-        letters = text.replace(" ", "").replace("\n", "")
+def _shingles(units: str | tuple[str, ...]) -> set[str]:
+    if isinstance(units, tuple):
+        return set(units)
+    if has_han(units):
+        letters = units.replace(" ", "").replace("\n", "")
         return {letters[place : place + 6] for place in range(len(letters) - 5)}
-    words = text.split()
+    words = units.split()
     return {" ".join(words[place : place + 3]) for place in range(len(words) - 2)}
 
 
