@@ -27,6 +27,16 @@ ROOT = Path(__file__).resolve().parent.parent
 LONGEST_S = 120
 _DATA = "from tpbench_data.cli import main; main()"
 _SCORE = "from tpbench_score.cli import main; main()"
+# The peak that the system reports for a child counts what its parent held when it was started, so on Linux the
+# child says itself what its own memory came to.
+_PEAK = """
+import atexit, os
+def peak():
+    with open("/proc/self/status") as status, open(os.environ["PEAK_FILE"], "w") as file:
+        file.write(next(line.split()[1] for line in status if line.startswith("VmHWM:")))
+if os.path.exists("/proc/self/status"):
+    atexit.register(peak)
+"""
 
 
 @dataclass(frozen=True)
@@ -301,11 +311,13 @@ def measure(case: Case, folder: Path) -> Result:
     maker = [sys.executable, __file__, "--make", case.name, str(folder)]
     made = subprocess.run(maker, check=True, capture_output=True, text=True, env=_environment())
     arguments = json.loads(made.stdout.splitlines()[-1])
-    code = _DATA if case.program == "tpbench-data" else _SCORE
+    code = _PEAK + (_DATA if case.program == "tpbench-data" else _SCORE)
+    peak_file = folder / "peak.txt"
+    environment = _environment() | {"PEAK_FILE": str(peak_file)}
     began = time.perf_counter()
     with tempfile.TemporaryFile() as printed:
         child = subprocess.Popen(
-            [sys.executable, "-c", code, *arguments], stdout=printed, stderr=printed, env=_environment()
+            [sys.executable, "-c", code, *arguments], stdout=printed, stderr=printed, env=environment
         )
         while True:
             pid, status, usage = os.wait4(child.pid, os.WNOHANG)
@@ -327,7 +339,8 @@ def measure(case: Case, folder: Path) -> Result:
     told = [line for line in lines if not line.startswith(("README.md", "croissant.json")) and "found" not in line]
     said = told[0] if told else lines[0]
     unit = 2**10 if sys.platform != "darwin" else 2**20
-    return Result(case.name, arguments[0], exit_code, seconds, usage.ru_maxrss / unit, said, text)
+    peak = int(peak_file.read_text()) / 2**10 if peak_file.exists() else usage.ru_maxrss / unit
+    return Result(case.name, arguments[0], exit_code, seconds, peak, said, text)
 
 
 def main() -> None:
