@@ -1,29 +1,135 @@
-"""Tables of any size come back from their bytes: none, one and several row groups."""
+"""What a Parquet file from anyone may cost is known before anything is unpacked, whatever its footer says."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
-from tpbench_data.files import parquet_bytes
+from tpbench_data.errors import BadInput
+from tpbench_data.release import limits
+from tpbench_data.release.parquet_pages import pages
 from tpbench_data.release.parquet_reading import read_parquet
-from tpbench_data.release.schema import OUTPUTS, PROBE
+
+SCHEMA = pa.schema(
+    [
+        ("id", pa.string()),
+        ("texts", pa.list_(pa.string())),
+        ("turns", pa.list_(pa.int32())),
+        ("prompt", pa.list_(pa.struct([("role", pa.string()), ("content", pa.string())]))),
+        ("flag", pa.bool_()),
+        ("ratio", pa.float64()),
+    ]
+)
 
 
-@pytest.mark.parametrize("rows", [0, 1, 10_001])
-def test_tables_survive_whatever_their_number_of_rows(rows: int) -> None:
-    row = {
-        "input_id": "x",
-        "sample_seeds": [42, 43],
-        "value_alternatives": ["a", "b\u2028"],
-        "kept_turns": [],
-        "prompt": [{"role": "user", "content": "hi"}],
-    }
-    table = pa.Table.from_pylist([row | {"example_id": str(n)} for n in range(rows)], schema=PROBE)
-    assert read_parquet(parquet_bytes(table), PROBE, Path("t.parquet")).equals(table)
+def table(rows: int = 500) -> pa.Table:
+    return pa.Table.from_pylist(
+        [
+            {
+                "id": f"{n:03d}" if n % 7 else None,
+                "texts": [f"text {n % 5}", "\u2028"] * (n % 3),
+                "turns": list(range(n % 4)) if n % 6 else None,
+                "prompt": [{"role": "user", "content": "x" * (n % 50)}],
+                "flag": n % 2 == 0 if n % 3 else None,
+                "ratio": 0.3,
+            }
+            for n in range(rows)
+        ],
+        schema=SCHEMA,
+    )
 
 
-def test_an_empty_outputs_table_is_read() -> None:
-    assert read_parquet(parquet_bytes(OUTPUTS.empty_table()), OUTPUTS, Path("t.parquet")).num_rows == 0
+def parquet(content: pa.Table, **options: Any) -> bytes:
+    sink = pa.BufferOutputStream()
+    pq.write_table(content, sink, **options)
+    return bytes(sink.getvalue())
+
+
+def refused(data: bytes, message: str) -> None:
+    with pytest.raises(BadInput, match=message):
+        read_parquet(data, SCHEMA, Path("t.parquet"))
+
+
+@pytest.mark.parametrize("compression", ["zstd", "snappy", "gzip", "none"])
+@pytest.mark.parametrize("version", ["1.0", "2.0"])
+@pytest.mark.parametrize("dictionary", [True, False])
+def test_the_walk_over_pages_finds_every_page_and_the_table_is_read_whole(
+    compression: str, version: str, dictionary: bool
+) -> None:
+    content = table()
+    data = parquet(
+        content, compression=compression, data_page_version=version, use_dictionary=dictionary,
+        row_group_size=130, data_page_size=400, write_page_checksum=True, write_page_index=True,
+    )  # fmt: skip
+    metadata = pq.ParquetFile(pa.BufferReader(data)).metadata
+    found = list(pages(data, metadata))
+    for column in range(metadata.num_columns):
+        chunks = [metadata.row_group(group).column(column) for group in range(metadata.num_row_groups)]
+        mine = [page for page in found if page.column == column]
+        # The footer counts page headers too, about twenty to a hundred bytes each.
+        assert 0 <= sum(c.total_uncompressed_size for c in chunks) - sum(p.unpacked for p in mine) < 200 * len(mine)
+        assert sum(page.values for page in mine) >= sum(chunk.num_values for chunk in chunks)
+    assert read_parquet(data, SCHEMA, Path("t.parquet")).to_pylist() == content.to_pylist()
+
+
+def test_a_page_header_that_states_more_than_the_footer_is_believed(monkeypatch: pytest.MonkeyPatch) -> None:
+    content = pa.table({"id": ["x" * 100_000]}, schema=pa.schema([("id", pa.string())]))
+    data = bytearray(parquet(content, compression="zstd", use_dictionary=False, write_statistics=False))
+    start = pq.ParquetFile(pa.BufferReader(bytes(data))).metadata.row_group(0).column(0).data_page_offset
+    # Field 1 (type), field 2 (unpacked size, a zigzag number in three bytes): raised to its highest value.
+    assert data[start : start + 3] == b"\x15\x00\x15"
+    assert data[start + 5] < 0x80 <= data[start + 4]
+    data[start + 3 : start + 6] = b"\xfe\xff\x7f"
+    assert next(iter(pages(bytes(data), pq.ParquetFile(pa.BufferReader(bytes(data))).metadata))).unpacked == 2**20 - 1
+    monkeypatch.setattr(limits, "MAX_TABLE_BYTES", 500_000)
+    with pytest.raises(BadInput, match="has 1048575 bytes unpacked, more than 500000"):
+        read_parquet(bytes(data), content.schema, Path("t.parquet"))
+
+
+@pytest.mark.parametrize(
+    ("limit", "most", "message"),
+    [
+        ("MAX_TABLE_ROWS", 499, "has 500 rows, more than 499"),
+        ("MAX_TABLE_VALUES", 499, "values in a column, more than 499"),
+        ("MAX_TABLE_BYTES", 1_000, "bytes unpacked, more than 1000"),
+        ("MAX_FOOTER_BYTES", 100, "bytes of footer, more than 100"),
+    ],
+)
+def test_every_limit_has_its_message(monkeypatch: pytest.MonkeyPatch, limit: str, most: int, message: str) -> None:
+    monkeypatch.setattr(limits, limit, most)
+    refused(parquet(table()), message)
+
+
+def test_texts_count_as_often_as_they_occur(monkeypatch: pytest.MonkeyPatch) -> None:
+    content = pa.table([pa.array(["x" * 10_000] * 1_000)], schema=pa.schema([("id", pa.string())]))
+    data = parquet(content, compression="zstd")
+    assert len(data) < 5_000
+    monkeypatch.setattr(limits, "MAX_TABLE_BYTES", 5_000_000)
+    with pytest.raises(BadInput, match=r"has 10\d{6} bytes unpacked"):
+        read_parquet(data, content.schema, Path("t.parquet"))
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (b"", "does not end as one"),
+        (b"PAR1PAR1", "does not end as one"),
+        (b"PAR1" + b"\x00" * 20 + b"PAR1", "not a readable Parquet file"),
+        (b"PAR1" + b"\x15\x02" * 20 + b"\x28\x00\x00\x00PAR1", "not a readable Parquet file"),
+        (b"id,texts\n1,2\n", "does not end as one"),
+    ],
+)
+def test_what_is_no_parquet_file_is_one_error(data: bytes, message: str) -> None:
+    refused(data, message)
+
+
+def test_columns_must_be_the_declared_ones_in_their_order() -> None:
+    refused(parquet(table().drop_columns(["turns"])), "field 'turns': column is missing")
+    refused(parquet(table().select(["texts", "id", "turns", "prompt", "flag", "ratio"])), "another order")
+    refused(parquet(table().append_column("more", pa.array([1] * 500))), "field 'more': unknown column")
+    numbers = table().set_column(0, "id", pa.array(range(500)))
+    refused(parquet(numbers), "field 'id': column holds int64, not string")

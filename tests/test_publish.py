@@ -151,7 +151,7 @@ def test_403_with_a_token_that_may_only_read(
     waits: list[float],
 ) -> None:
     monkeypatch.setenv("HF_TOKEN", READER)
-    with pytest.raises(HubError, match=f"403.*write access to {REPO}"):
+    with pytest.raises(HubError, match=f"403.*access to {REPO}, to publish write access"):
         publish(full_once, hub)
     assert (waits, len(sent(hub, "POST", "repos/create")), hub.repositories) == ([], 1, {})
 
@@ -394,6 +394,16 @@ def test_a_hostile_repository_is_refused_before_it_is_downloaded(
     with pytest.raises(BadInput, match=r"data/runs/.* has 3145728 bytes instead of"):
         pulled(hub, tmp_path / "z")
     assert not {"x", "y", "z"} & {path.name for path in tmp_path.iterdir()}
+
+
+def test_404_from_a_hub_that_lacks_what_was_just_there(full_once: Path, hub: Hub, waits: list[float]) -> None:
+    for method, path in (("POST", "repos/create"), ("GET", "/tree/"), ("POST", TAG)):
+        hub.repositories.clear()
+        hub.fail(method, path, "status", status=404)
+        with pytest.raises(HubError, match=r"404.*Check the names"):
+            publish(full_once, hub)
+        assert REPO not in hub.repositories or not hub.repositories[REPO].tags
+    assert waits == []
 
 
 @pytest.mark.parametrize("repo_id", ["a/b/c", "lab/..", "../lab", "lab/x y", ""])

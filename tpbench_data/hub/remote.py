@@ -46,6 +46,10 @@ class Moved(HubError):
     """The repository changed between looking at it and writing to it."""
 
 
+class NotThere(HubError):
+    """No such repository, revision or file, as far as the token may see."""
+
+
 @dataclass(frozen=True, slots=True)
 class RemoteFile:
     """A file of a commit.
@@ -100,12 +104,10 @@ class Remote:
 
     def head(self, revision: str) -> str | None:
         """The commit of a branch, tag or commit; ``None`` where repository or revision do not exist."""
-        from huggingface_hub.errors import RepositoryNotFoundError, RevisionNotFoundError
-
         try:
             info = self._try(f"look up {revision}", self.api.repo_info, self.repo_id, repo_type=REPO_TYPE,
                              revision=revision, timeout=30)  # fmt: skip
-        except (RepositoryNotFoundError, RevisionNotFoundError):
+        except NotThere:
             return None
         return str(info.sha)
 
@@ -191,14 +193,10 @@ class Remote:
 
     def _once(self, what: str, call: Callable[..., T], *arguments: Any, **options: Any) -> T:
         from httpx import HTTPError
-        from huggingface_hub.errors import HfHubHTTPError, RepositoryNotFoundError, RevisionNotFoundError
+        from huggingface_hub.errors import HfHubHTTPError
 
         try:
             return call(*arguments, **options)
-        except (RepositoryNotFoundError, RevisionNotFoundError) as problem:
-            if problem.response.status_code == 401:
-                raise self._refused(what, problem) from problem
-            raise
         except HfHubHTTPError as problem:
             raise self._refused(what, problem) from problem
         except (HTTPError, OSError, RuntimeError, ValueError) as problem:
@@ -209,11 +207,17 @@ class Remote:
         status = problem.response.status_code
         said = " ".join(str(problem.server_message or "").split())[:200]
         place = f"{self.url}: cannot {what}: the Hub answered {status}{f' ({said})' if said else ''}"
-        kind, advice = HubError, ""
+        kind: type[HubError] = HubError
+        advice = ""
         if status == 401:
-            advice = " Log in with `hf auth login`, or set HF_TOKEN to a valid token."
+            advice = (
+                " Log in with `hf auth login`, or set HF_TOKEN to a valid token; without one, a repository that is "
+                "private and one that is not there look the same."
+            )
         elif status == 403:
-            advice = f" The token may not do this: use one with write access to {self.repo_id}."
+            advice = f" The token may not do this: use one that has access to {self.repo_id}, to publish write access."
+        elif status == 404:
+            kind, advice = NotThere, " Check the names; a private repository is hidden from those who may not see it."
         elif status in (409, 412):
             kind, advice = Moved, " It was changed at the same time: look at it and run the same command again."
         elif status in _RETRY:
