@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +12,12 @@ import pyarrow.parquet as pq
 import pytest
 
 from tpbench_data.errors import BadInput
+from tpbench_data.files import parquet_bytes
 from tpbench_data.release import limits
-from tpbench_data.release.parquet_pages import pages
+from tpbench_data.release.parquet_pages import pages, read_footer
 from tpbench_data.release.parquet_reading import read_parquet
+from tpbench_data.release.schema import OUTPUTS, PROBE
+from tpbench_data.release.thrift import I32, LIST, STRUCT, Compact
 
 SCHEMA = pa.schema(
     [
@@ -66,7 +71,10 @@ def test_the_walk_over_pages_finds_every_page_and_the_table_is_read_whole(
         row_group_size=130, data_page_size=400, write_page_checksum=True, write_page_index=True,
     )  # fmt: skip
     metadata = pq.ParquetFile(pa.BufferReader(data)).metadata
-    found = list(pages(data, metadata))
+    footer = read_footer(data)
+    assert footer.rows == metadata.num_rows
+    assert list(footer.columns) == [metadata.schema.column(number).path for number in range(metadata.num_columns)]
+    found = list(pages(data, footer))
     for column in range(metadata.num_columns):
         chunks = [metadata.row_group(group).column(column) for group in range(metadata.num_row_groups)]
         mine = [page for page in found if page.column == column]
@@ -84,7 +92,7 @@ def test_a_page_header_that_states_more_than_the_footer_is_believed(monkeypatch:
     assert data[start : start + 3] == b"\x15\x00\x15"
     assert data[start + 5] < 0x80 <= data[start + 4]
     data[start + 3 : start + 6] = b"\xfe\xff\x7f"
-    assert next(iter(pages(bytes(data), pq.ParquetFile(pa.BufferReader(bytes(data))).metadata))).unpacked == 2**20 - 1
+    assert next(iter(pages(bytes(data), read_footer(bytes(data))))).unpacked == 2**20 - 1
     monkeypatch.setattr(limits, "MAX_TABLE_BYTES", 500_000)
     with pytest.raises(BadInput, match="has 1048575 bytes unpacked, more than 500000"):
         read_parquet(bytes(data), content.schema, Path("t.parquet"))
@@ -133,3 +141,76 @@ def test_columns_must_be_the_declared_ones_in_their_order() -> None:
     refused(parquet(table().append_column("more", pa.array([1] * 500))), "field 'more': unknown column")
     numbers = table().set_column(0, "id", pa.array(range(500)))
     refused(parquet(numbers), "field 'id': column holds int64, not string")
+
+
+@pytest.mark.parametrize("rows", [0, 1, 10_001])
+def test_tables_survive_whatever_their_number_of_rows(rows: int) -> None:
+    row = {
+        "input_id": "x",
+        "sample_seeds": [42, 43],
+        "value_alternatives": ["a", "b\u2028"],
+        "kept_turns": [],
+        "prompt": [{"role": "user", "content": "hi"}],
+    }
+    content = pa.Table.from_pylist([row | {"example_id": str(n)} for n in range(rows)], schema=PROBE)
+    assert read_parquet(parquet_bytes(content), PROBE, Path("t.parquet")).equals(content)
+
+
+def test_an_empty_outputs_table_is_read() -> None:
+    assert read_parquet(parquet_bytes(OUTPUTS.empty_table()), OUTPUTS, Path("t.parquet")).num_rows == 0
+
+
+def _reader_at_first_column(data: bytes) -> Compact:
+    """A reader of the footer that stands in front of the list of columns of the first row group."""
+    reader = Compact(data, len(data) - 8 - int.from_bytes(data[-8:-4], "little"), len(data) - 8)
+    for field, kind in reader.fields():
+        if (field, kind) != (4, LIST):
+            reader.skip(kind)
+            continue
+        next(reader.structs())
+        for inner, of in reader.fields():
+            if (inner, of) == (1, LIST):
+                return reader
+            reader.skip(of)
+    raise AssertionError("the file has no row group")
+
+
+def test_a_footer_whose_statistics_contradict_the_type_ends_no_process(tmp_path: Path) -> None:
+    """pyarrow's own view of such a column aborts the interpreter, so what a chunk says of its type is never asked."""
+    content = table(50)
+    data = bytearray(parquet(content, compression="none"))
+    reader = _reader_at_first_column(bytes(data))
+    next(reader.structs())
+    for field, kind in reader.fields():  # of the column chunk: 3 is the metadata, whose field 1 is the type
+        if field == 3:
+            break
+        reader.skip(kind)
+    assert next(reader.fields()) == (1, I32)
+    assert data[reader.position] == 12  # zigzag for 6, a byte array
+    data[reader.position] = 0  # a boolean
+    (tmp_path / "t.parquet").write_bytes(bytes(data))
+    program = (
+        "import sys; from pathlib import Path; sys.path.insert(0, sys.argv[2]);"
+        "from test_parquet_reading import SCHEMA; from tpbench_data.release.reader import read_parquet;"
+        "from tpbench_data.errors import BadInput\n"
+        "try:\n    print(read_parquet(Path(sys.argv[1]).read_bytes(), SCHEMA, Path('t')).num_rows, 'rows')\n"
+        "except BadInput as problem:\n    print(problem)"
+    )
+    arguments = [sys.executable, "-c", program, str(tmp_path / "t.parquet"), str(Path(__file__).parent)]
+    result = subprocess.run(arguments, capture_output=True, text=True, check=False)
+    assert (result.returncode, result.stdout) == (0, "50 rows\n"), result.stderr
+
+
+def test_a_row_group_that_lacks_a_column_is_refused() -> None:
+    data = parquet(table(3), compression="none")
+    reader = _reader_at_first_column(data)
+    head = reader.position
+    _, columns = reader.items()
+    start = head
+    for _ in range(columns):
+        start = reader.position
+        reader.skip(STRUCT)
+    begin = len(data) - 8 - int.from_bytes(data[-8:-4], "little")
+    shorter = bytes([((columns - 1) << 4) | STRUCT])
+    footer = data[begin:head] + shorter + data[head + 1 : start] + data[reader.position : len(data) - 8]
+    refused(data[:begin] + footer + len(footer).to_bytes(4, "little") + b"PAR1", "other columns than the schema")

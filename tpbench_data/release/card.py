@@ -120,12 +120,20 @@ def _corpus_section(facts: Mapping[str, Any], name: str) -> str:
         f"### {_plain(corpus_label(name))}",
         "",
         f"{_source(corpus)}; licence {_plain(corpus['licence'])}; {corpus['files']} files, "
-        f"SHA-256 over them {_code([corpus['sha256']])}.",
+        f"SHA-256 over them {_code([corpus['sha256']])}.{_pins(corpus)}",
     ]
     counts = facts["counts"].get(name)
     if isinstance(counts, dict):
         lines += ["", *_count_lines(counts)]
     return "\n".join(lines)
+
+
+def _pins(corpus: Mapping[str, Any]) -> str:
+    """Version, revision and turn cap of a corpus, where the manifest states them."""
+    found = [f"{name} {_plain(corpus[name])}" for name in ("version", "revision") if corpus.get(name)]
+    if corpus.get("turn_characters"):
+        found.append(f"turns cut at {corpus['turn_characters']} characters under the protocol `paper`")
+    return f" Source {', '.join(found)}." if found else ""
 
 
 def _count_lines(counts: Mapping[str, Any]) -> list[str]:

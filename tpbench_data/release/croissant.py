@@ -121,8 +121,9 @@ def _source(name: str, corpus: Mapping[str, Any]) -> Json:
         "license": licence_link(str(corpus["licence"])),
         "sha256": corpus["sha256"],
     }
-    if corpus.get("homepage"):
-        source["url"] = corpus["homepage"]
+    for name_there, name_here in (("homepage", "url"), ("version", "version"), ("revision", "prov:value")):
+        if corpus.get(name_there):
+            source[name_here] = one_line(corpus[name_there])
     return source
 
 

@@ -1,7 +1,6 @@
 """The shape of the facts in a manifest: what every reader of a release may rely on.
 
-Facts that this version does not know are left alone. ``name``, ``probes``, ``templates``, ``date_published`` and
-``homepage`` may be absent.
+Facts that this version does not know are left alone; those of `_ALLOWED` and `_CORPUS_ALLOWED` may be absent.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ def _text(value: object) -> bool:
     return isinstance(value, str) and len(value) <= _MAX_TEXT
 
 
-def _whole(value: object) -> bool:
+def _whole(value: Any) -> bool:
     return type(value) is int
 
 
@@ -27,7 +26,7 @@ def _number(value: object) -> bool:
     return type(value) in (int, float)
 
 
-def _list_of(test: Callable[[object], bool]) -> Callable[[object], bool]:
+def _list_of(test: Callable[[Any], bool]) -> Callable[[Any], bool]:
     return lambda value: isinstance(value, list) and all(test(item) for item in value)
 
 
@@ -35,11 +34,11 @@ def _texts_by_name(value: object) -> bool:
     return isinstance(value, dict) and all(_text(item) for item in value.values())
 
 
-def _optional(test: Callable[[object], bool]) -> Callable[[object], bool]:
+def _optional(test: Callable[[Any], bool]) -> Callable[[Any], bool]:
     return lambda value: value is None or test(value)
 
 
-_Tests = Mapping[str, tuple[Callable[[object], bool], str]]
+_Tests = Mapping[str, tuple[Callable[[Any], bool], str]]
 
 _NEEDED: _Tests = {
     "release": (_text, "a text"),
@@ -68,6 +67,15 @@ _CORPUS: _Tests = {
     "files": (_whole, "a whole number"),
     "sha256": (_text, "a text"),
 }
+_CORPUS_ALLOWED: _Tests = {
+    "language": (_text, "a text"),
+    "version": (_optional(_text), "a text"),
+    "revision": (_optional(_text), "a text"),
+    "source": (_optional(_text), "a text"),
+    "evidence": (_optional(_text), "a text"),
+    "pool": (_optional(_text), "a text"),
+    "turn_characters": (_optional(lambda value: _whole(value) and value > 0), "a number of characters"),
+}
 
 
 def check_facts(manifest: Mapping[str, Any], path: Path) -> None:
@@ -78,6 +86,7 @@ def check_facts(manifest: Mapping[str, Any], path: Path) -> None:
         if not isinstance(corpus, dict):
             raise BadInput("not an object", file=path, field=f"corpora.{name[:80]}")
         _check(corpus, _CORPUS, f"corpora.{name[:80]}.", True, path)
+        _check(corpus, _CORPUS_ALLOWED, f"corpora.{name[:80]}.", False, path)
 
 
 def _check(values: Mapping[str, Any], tests: _Tests, prefix: str, needed: bool, path: Path) -> None:

@@ -21,7 +21,7 @@ MAX_TABLE_BYTES = 2 * 1024 * MIB
 MAX_TABLE_ROWS = 5_000_000
 MAX_TABLE_VALUES = 200_000_000
 """Values of one column, list entries counted singly."""
-MAX_FOOTER_BYTES = 16 * MIB
+MAX_FOOTER_BYTES = 4 * MIB
 MAX_PAGES = 200_000
 MAX_RATIO = 1_000
 """Unpacked pages to file size; only looked at above `RATIO_FREE_BYTES`, because tiny files compress oddly."""

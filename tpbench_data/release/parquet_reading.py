@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 
 from tpbench_data.errors import BadInput
 from tpbench_data.release import limits
-from tpbench_data.release.parquet_pages import pages
+from tpbench_data.release.parquet_pages import MAGIC, Footer, pages, read_footer
 
 _REMEDY = "Get the file again"
 _FIXED_WIDTH = 8
@@ -26,17 +26,26 @@ def read_parquet(data: bytes, schema: pa.Schema, path: Path) -> pa.Table:
     Raises:
         BadInput: Damaged, too large when unpacked, with other columns, or with text that is not UTF-8.
     """
+    if len(data) < 12 or data[-4:] != MAGIC:
+        raise BadInput("not a readable Parquet file (it does not end as one)", file=path, remedy=_REMEDY)
+    _check_size(int.from_bytes(data[-8:-4], "little"), limits.MAX_FOOTER_BYTES, "bytes of footer", path)
     try:
-        file = _open(data, path)
-        _check_columns(file.schema_arrow, schema, path)
-        names = [file.metadata.schema.column(number).path for number in range(file.metadata.num_columns)]
-        file = _open(data, path, read_dictionary=names)
+        footer = read_footer(data)
+        _check_cost(data, footer, path)
+        file = pq.ParquetFile(
+            pa.BufferReader(data),
+            read_dictionary=list(footer.columns),
+            thrift_string_size_limit=limits.MAX_FOOTER_BYTES,
+            thrift_container_size_limit=1_000_000,
+        )
+        # The file's own schema, read without the wish for dictionaries.
+        _check_columns(pq.read_schema(pa.BufferReader(data)), schema, path)
         # Row group by row group: Arrow cannot assemble nested dictionaries from several of them.
-        packed = [file.read_row_group(number, use_threads=False) for number in range(file.num_row_groups)]
+        packed = [file.read_row_group(number, use_threads=False) for number in range(len(footer.groups))]
         size = sum(_spelled_out(chunk) for part in packed for column in part.columns for chunk in column.chunks)
         _check_size(size, limits.MAX_TABLE_BYTES, "bytes unpacked", path)
         table = pa.concat_tables([schema.empty_table(), *(part.cast(schema) for part in packed)])
-        table.validate(full=True)
+        _check_content(table, path)
     except BadInput:
         raise
     except (pa.ArrowException, OSError, ValueError, TypeError, KeyError, MemoryError, OverflowError) as problem:
@@ -55,24 +64,12 @@ def _check_content(table: pa.Table, path: Path) -> None:
             ) from None
 
 
-def _open(data: bytes, path: Path, read_dictionary: list[str] | None = None) -> pq.ParquetFile:
-    """The file, its footer and page headers checked against the limits."""
-    if len(data) < 12 or data[-4:] != b"PAR1":
-        raise BadInput("not a readable Parquet file (it does not end as one)", file=path, remedy=_REMEDY)
-    _check_size(int.from_bytes(data[-8:-4], "little"), limits.MAX_FOOTER_BYTES, "bytes of footer", path)
-    file = pq.ParquetFile(
-        pa.BufferReader(data),
-        read_dictionary=read_dictionary,
-        thrift_string_size_limit=limits.MAX_FOOTER_BYTES,
-        thrift_container_size_limit=1_000_000,
-    )
-    if read_dictionary is not None:
-        return file
-    metadata = file.metadata
-    _check_size(metadata.num_rows, limits.MAX_TABLE_ROWS, "rows", path)
+def _check_cost(data: bytes, footer: Footer, path: Path) -> None:
+    """Checks rows, values and unpacked pages against the limits, before anything is unpacked."""
+    _check_size(footer.rows, limits.MAX_TABLE_ROWS, "rows", path)
     unpacked = 0
-    values = [0] * metadata.num_columns
-    for page in pages(data, metadata):
+    values = [0] * len(footer.columns)
+    for page in pages(data, footer):
         unpacked += page.unpacked
         values[page.column] += page.values
     _check_size(unpacked, limits.MAX_TABLE_BYTES, "bytes unpacked", path)
@@ -81,7 +78,6 @@ def _open(data: bytes, path: Path, read_dictionary: list[str] | None = None) -> 
         raise BadInput(
             f"unpacks to {unpacked // len(data)} times its size, more than {limits.MAX_RATIO} times", file=path
         )
-    return file
 
 
 def _check_columns(found: pa.Schema, wanted: pa.Schema, path: Path) -> None:
