@@ -24,7 +24,9 @@ from tpbench_generate.answering import encoder_of
 from tpbench_generate.engine import RunSummary, run_plan, run_row
 from tpbench_generate.plan import PlannedInput, make_plan
 from tpbench_generate.readers.base import Answer, Failure, ReaderOptions
-from tpbench_generate.readers.openai_reader import OpenAIReader, Server, _retry_after, parse_server
+from tpbench_generate.readers.chat_client import retry_after
+from tpbench_generate.readers.openai_reader import OpenAIReader
+from tpbench_generate.readers.server import Server, parse_server
 
 KEY = "sk-never-to-be-stored-123"
 
@@ -138,10 +140,10 @@ def test_retry_after_is_obeyed_up_to_the_longest_wait() -> None:
 
 
 def test_retry_after_may_be_a_date_or_nonsense() -> None:
-    assert _retry_after("Wed, 21 Oct 2015 07:28:00 GMT") == 0.0
-    assert (_retry_after("Fri, 01 Jan 2100 00:00:00 GMT") or 0) > 3000
-    assert [_retry_after(text) for text in (None, "", "soon", "nan")] == [None] * 4
-    assert _retry_after("-5") == 0.0
+    assert retry_after("Wed, 21 Oct 2015 07:28:00 GMT") == 0.0
+    assert (retry_after("Fri, 01 Jan 2100 00:00:00 GMT") or 0) > 3000
+    assert [retry_after(text) for text in (None, "", "soon", "nan")] == [None] * 4
+    assert retry_after("-5") == 0.0
 
 
 def test_as_many_requests_as_asked_for_are_under_way_at_once() -> None:

@@ -13,8 +13,8 @@ from conftest import run_command
 from tpbench_data.errors import BadInput
 from tpbench_generate.readers import find_reader, open_reader
 from tpbench_generate.readers.base import Answer, Encoded, Environment, Messages, Reader, ReaderOptions, ReaderSettings
-from tpbench_generate.readers.openai_reader import Server
 from tpbench_generate.readers.presets import PRESETS
+from tpbench_generate.readers.server import Server
 from tpbench_generate.readers.specs import listed
 
 LLAMA_REVISION = "0e9e39f249a16976918f6564b8830bc894c89659"

@@ -13,10 +13,10 @@ from typing import Any
 
 from tpbench_data.errors import BadInput
 from tpbench_generate.readers.base import Reader, ReaderOptions
-from tpbench_generate.readers.openai_reader import PREFIX as OPENAI
-from tpbench_generate.readers.openai_reader import Server, parse_server
 from tpbench_generate.readers.packages import require_packages
 from tpbench_generate.readers.presets import PRESETS
+from tpbench_generate.readers.server import PREFIX as OPENAI
+from tpbench_generate.readers.server import Server, parse_server
 
 SMOLLM2 = "smollm2-135m"
 TRANSFORMERS = "hf:"
