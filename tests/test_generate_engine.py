@@ -15,11 +15,13 @@ import pytest
 from tpbench_data.errors import BadInput, TPBenchError
 from tpbench_data.run_folder import read_run
 from tpbench_generate.answering import encoder_of
-from tpbench_generate.engine import Progress, RunSummary, run_plan, run_row
+from tpbench_generate.batch_loop import Progress
+from tpbench_generate.engine import run_plan, run_row
 from tpbench_generate.identity import environment_columns, joined_environment, settings_columns
 from tpbench_generate.locks import exclusive
 from tpbench_generate.plan import Plan, PlannedInput, make_plan
 from tpbench_generate.readers.base import Answer, Encoded, Environment, Messages, Reader, ReaderSettings
+from tpbench_generate.run_summary import RunSummary
 
 SETTINGS = ReaderSettings(
     reader="upper",

@@ -21,12 +21,13 @@ from faulty_server import MODEL, Fault, FaultyServer, faulty_server
 from tpbench_data.errors import BadInput, TPBenchError
 from tpbench_data.run_folder import read_run
 from tpbench_generate.answering import encoder_of
-from tpbench_generate.engine import RunSummary, run_plan, run_row
+from tpbench_generate.engine import run_plan, run_row
 from tpbench_generate.plan import PlannedInput, make_plan
 from tpbench_generate.readers.base import Answer, Failure, ReaderOptions
 from tpbench_generate.readers.chat_client import retry_after
 from tpbench_generate.readers.openai_reader import OpenAIReader
 from tpbench_generate.readers.server import Server, parse_server
+from tpbench_generate.run_summary import RunSummary
 
 KEY = "sk-never-to-be-stored-123"
 

@@ -14,9 +14,10 @@ from test_generate_engine import SETTINGS, TEXTS, UpperReader, answers, files, g
 
 from tpbench_data.errors import BadInput, TPBenchError
 from tpbench_data.run_folder import read_run
-from tpbench_generate.engine import RunSummary, retry_errors, run_row
+from tpbench_generate.engine import retry_errors, run_row
 from tpbench_generate.merging import merge_shards
 from tpbench_generate.readers.base import Answer, Encoded, Failure
+from tpbench_generate.run_summary import RunSummary
 from tpbench_generate.shards import Shard, parse_shard
 from tpbench_generate.status import read_status, setting_differences
 

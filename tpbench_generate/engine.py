@@ -5,9 +5,7 @@ The folder of a run that was killed and started again ends with the same bytes a
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +14,6 @@ from tpbench_data.errors import BadInput
 from tpbench_data.run_folder import (
     OUTPUTS_FILE,
     RUN_FILE,
-    is_finished,
     read_cache,
     read_run,
     write_cache,
@@ -24,58 +21,20 @@ from tpbench_data.run_folder import (
     write_plan,
     write_run_row,
 )
-from tpbench_generate.answering import answer_batch, encode
+from tpbench_generate.answering import encode
 from tpbench_generate.assembling import cache_table, outputs_table, saved_answers
+from tpbench_generate.batch_loop import Report, answer_batches
 from tpbench_generate.identity import environment_columns, joined_environment, settings_columns
 from tpbench_generate.journal import JOURNAL_FILE, Journal, SavedAnswer
 from tpbench_generate.plan import Plan
 from tpbench_generate.readers.base import Encoded, Reader
 from tpbench_generate.run_state import RunLog, check_same_run, foreign_names, is_done, temporary_names, working_on
+from tpbench_generate.run_summary import RunSummary, finished_before, summarize
 from tpbench_generate.shards import Shard, write_shard
 
-__all__ = ["Progress", "RunSummary", "retry_errors", "run_plan", "run_row"]
+__all__ = ["retry_errors", "run_plan", "run_row"]
 
 
-@dataclass(frozen=True)
-class Progress:
-    """How far a run is: distinct prompts answered, of all, and seconds left (None until something was timed)."""
-
-    done: int
-    total: int
-    per_second: float | None
-    seconds_left: float | None
-
-
-@dataclass(frozen=True)
-class RunSummary:
-    """What a run, or a share of one, came to.
-
-    Attributes:
-        planned: Its inputs in the plan; every one is answered or has an error.
-        prompts: Distinct prompts among them.
-        batches: Its batches.
-        resumed_batches: Batches that an earlier, interrupted call had finished.
-        errors: Planned inputs that ended in an error.
-        truncated: Planned inputs whose prompt was cut.
-        passed_whole: Planned inputs whose context was too short for the run's cache method.
-        was_finished: The folder held this finished run already, and nothing was done.
-        shard: ``i/n`` for a share, None for a whole run.
-    """
-
-    run_id: str
-    folder: str
-    planned: int
-    prompts: int
-    batches: int
-    resumed_batches: int
-    errors: int
-    truncated: int
-    passed_whole: int
-    was_finished: bool
-    shard: str | None = None
-
-
-Report = Callable[[Progress], None]
 Warn = Callable[[str], None]
 
 
@@ -130,7 +89,7 @@ def run_plan(
     """
     _check_folder(plan, row, out, shard)
     if is_done(out):
-        return _finished_before(plan, out)
+        return finished_before(plan, out)
     with working_on(out):
         return _run_locked(plan, reader, row, out, shard, on_progress, warn)
 
@@ -162,18 +121,18 @@ def retry_errors(
             if path != journal_path:
                 path.unlink()
         if not batches:
-            return _finished_before(plan, out)
+            return finished_before(plan, out)
         log = RunLog(out)
         _note_environment(run.run, row, out, log, warn)
         with Journal(journal_path, batches) as journal:
             log.write(f"retry: {sum(map(len, batches))} prompts with errors, on {row['device']}")
             resumed = len(journal.done)
             reader.load()
-            _answer_batches(plan, batches, reader, journal, on_progress, log, before=answers)
+            answer_batches(plan, batches, reader, journal, on_progress, log, before=answers)
             answers |= journal.answers
         _write_results(plan, answers, row["run_id"], out)
         journal_path.unlink()
-        return _summary(plan, out, row["run_id"], answers, resumed=resumed, was_finished=False)
+        return summarize(plan, out, row["run_id"], answers, resumed=resumed, was_finished=False)
 
 
 def _check_folder(plan: Plan, row: Mapping[str, Any], out: Path, shard: Shard | None) -> None:
@@ -200,7 +159,7 @@ def _run_locked(
     if (out / RUN_FILE).is_file():
         kept = check_same_run(plan.table, row, out, shard)
         if is_done(out):  # by another process, between the first look and the lock
-            return _finished_before(plan, out)
+            return finished_before(plan, out)
         _note_environment(kept, row, out, log, warn)
     else:
         write_plan(out, plan.table)
@@ -216,59 +175,16 @@ def _run_locked(
         log.write(f"start: {len(own)} batches, {resumed} of them done, on {row['device']}")
         if to_do:
             reader.load()
-        _answer_batches(plan, plan.batches, reader, journal, on_progress, log, only=own)
+        answer_batches(plan, plan.batches, reader, journal, on_progress, log, only=own)
         answers = journal.answers
     if shard is None:
         _write_results(plan, answers, row["run_id"], out)
         (out / JOURNAL_FILE).unlink()
-    summary = _summary(
+    summary = summarize(
         plan, out, row["run_id"], answers, resumed=resumed, was_finished=bool(shard and not to_do), shard=shard
     )
     log.write(f"finished: {summary.planned} inputs, {summary.errors} errors, {summary.truncated} truncated")
     return summary
-
-
-def _answer_batches(
-    plan: Plan,
-    batches: Sequence[Sequence[str]],
-    reader: Reader,
-    journal: Journal,
-    on_progress: Report,
-    log: RunLog,
-    *,
-    only: Sequence[int] | None = None,
-    before: Mapping[str, SavedAnswer] | None = None,
-) -> None:
-    """Answers the batches that the journal lacks.
-
-    Args:
-        batches: Prompt hashes; the journal's batches.
-        only: The numbers of those to answer, None = all.
-        before: Earlier answers, whose attempts are added.
-    """
-    # Remaining time goes by tokens, since batches get longer as the run goes on.
-    tokens = dict(zip(plan.table["prompt_hash"].to_pylist(), plan.table["prompt_tokens"].to_pylist(), strict=True))
-    extra = reader.settings.max_new_tokens
-    own = range(len(batches)) if only is None else only
-    work = {number: sum((tokens[key] or 0) + extra for key in batches[number]) for number in own}
-    total = sum(len(batches[number]) for number in own)
-    left = sum(amount for number, amount in work.items() if number not in journal.done)
-    answered, finished_work, begin = 0, 0, time.monotonic()
-    on_progress(Progress(len(journal.answers), total, None, None))
-    for number in own:
-        if number in journal.done:
-            continue
-        batch = batches[number]
-        answers = dict(zip(batch, answer_batch(reader, [plan.prompts[key] for key in batch]), strict=True))
-        if before is not None:
-            answers = {key: replace(a, attempts=a.attempts + before[key].attempts) for key, a in answers.items()}
-        journal.append(number, answers)
-        for key, answer in answers.items():
-            if answer.error is not None:
-                log.write(f"batch {number}, prompt {key}: {answer.error}")
-        answered, finished_work, left = answered + len(batch), finished_work + work[number], left - work[number]
-        seconds = max(time.monotonic() - begin, 1e-9)
-        on_progress(Progress(len(journal.answers), total, answered / seconds, seconds * left / finished_work))
 
 
 def _write_results(plan: Plan, answers: Mapping[str, SavedAnswer], run_id: str, out: Path) -> None:
@@ -288,35 +204,3 @@ def _note_environment(kept: Mapping[str, Any], row: Mapping[str, Any], out: Path
 def _tell(text: str, log: RunLog, warn: Warn) -> None:
     log.write(text)
     warn(text)
-
-
-def _finished_before(plan: Plan, out: Path) -> RunSummary:
-    run = read_run(out)
-    answers = saved_answers(run.plan, run.outputs, read_cache(out))
-    return _summary(plan, out, run.run["run_id"], answers, resumed=len(plan.batches), was_finished=is_finished(out))
-
-
-def _summary(
-    plan: Plan,
-    out: Path,
-    run_id: str,
-    answers: Mapping[str, SavedAnswer],
-    *,
-    resumed: int,
-    was_finished: bool,
-    shard: Shard | None = None,
-) -> RunSummary:
-    saved = [answers[key] for key in plan.table["prompt_hash"].to_pylist() if key in answers]
-    return RunSummary(
-        run_id=run_id,
-        folder=str(out),
-        planned=len(saved),
-        prompts=len(answers),
-        batches=len([number for number in range(len(plan.batches)) if shard is None or shard.takes(number)]),
-        resumed_batches=resumed,
-        errors=sum(answer.error is not None for answer in saved),
-        truncated=sum(answer.input_truncated is True for answer in saved),
-        passed_whole=sum((answer.cache or {}).get("passed_whole") is True for answer in saved),
-        was_finished=was_finished,
-        shard=None if shard is None else str(shard),
-    )

@@ -25,7 +25,8 @@ from tpbench_data.release.schema import JUDGMENTS
 from tpbench_data.release.strict_json import parse_strict
 from tpbench_data.run_folder import read_run
 from tpbench_generate.answering import encoder_of
-from tpbench_generate.engine import Progress, retry_errors, run_plan, run_row
+from tpbench_generate.batch_loop import Progress
+from tpbench_generate.engine import retry_errors, run_plan, run_row
 from tpbench_generate.judge_prompts import ANSWER, GOAL, JudgePrompt, Pair, messages_for, read_verdict
 from tpbench_generate.plan import Batching, PlannedInput, make_plan
 from tpbench_generate.readers.base import Reader

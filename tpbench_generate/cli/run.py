@@ -17,7 +17,7 @@ from tpbench_generate.cli.showing import duration, line_ender, note, shown
 
 if TYPE_CHECKING:
     from tpbench_generate.dry_run import Estimate
-    from tpbench_generate.engine import RunSummary
+    from tpbench_generate.run_summary import RunSummary
 
 INTERRUPTED = 130
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from tpbench_generate.engine import Progress
+    from tpbench_generate.batch_loop import Progress
 
 
 def line_ender() -> Callable[[], None]:
