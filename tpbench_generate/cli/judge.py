@@ -11,8 +11,8 @@ import click
 
 from tpbench_data.console import CHECK_FAILED, progress
 from tpbench_data.errors import BadInput
-from tpbench_generate.cli.run import INTERRUPTED
-from tpbench_generate.cli.showing import line_ender, note, shown
+from tpbench_generate.cli.options import release_option
+from tpbench_generate.cli.showing import line_ender, note, resumable, shown
 
 if TYPE_CHECKING:
     from tpbench_generate.judging import JudgeSummary
@@ -21,9 +21,7 @@ DEFAULT_MAX_NEW_TOKENS = 512
 
 
 @click.command("judge")
-@click.option(
-    "--release", type=click.Path(path_type=Path), help="Release folder (default: the one that ships with tpbench)."
-)
+@release_option
 @click.option(
     "--scores",
     type=click.Path(path_type=Path),
@@ -92,7 +90,7 @@ def command(
     spec = find_reader(reader)
     limit = max_new_tokens or (None if "max_new_tokens" in spec.defaults else DEFAULT_MAX_NEW_TOKENS)
     model = open_reader(spec, say=show, max_new_tokens=limit)
-    try:
+    with resumable(out, done):
         summary = judge(
             to_judge,
             model,
@@ -104,11 +102,6 @@ def command(
             on_progress=shown(show),
             warn=note,
         )
-    except KeyboardInterrupt:
-        done()
-        note(f"interrupted; run the same command again to go on: finished batches are kept in {out}")
-        raise click.exceptions.Exit(INTERRUPTED) from None
-    done()
     click.echo(json.dumps(asdict(summary), ensure_ascii=False) if as_json else _told(summary))
     if not summary.written:
         raise click.exceptions.Exit(CHECK_FAILED)

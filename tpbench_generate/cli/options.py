@@ -16,12 +16,17 @@ Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 READER_OPTIONS = ("max_new_tokens", "max_input_tokens", "truncation_side", "dtype", "attention", "device")
 """The options that are fields of `ReaderOptions`."""
 
+FILTERS = ("probes", "methods", "ratios", "seeds", "corpora")
+"""The options that may be repeated or given as comma lists."""
+
+release_option = click.option(
+    "--release",
+    type=click.Path(path_type=Path),
+    help="Release folder (default: the release that ships with tpbench).",
+)
+
 _INPUTS = (
-    click.option(
-        "--release",
-        type=click.Path(path_type=Path),
-        help="Release folder (default: the release that ships with tpbench).",
-    ),
+    release_option,
     click.option(
         "--probe", "probes", multiple=True, help=f"Only these of {', '.join(INPUT_PROBES)} (default: the first three)."
     ),
@@ -98,4 +103,11 @@ def _with(command: Decorated, options: tuple[Callable[[Any], Any], ...]) -> Deco
 def split_options(values: dict[str, Any]) -> dict[str, Any]:
     """The options of a command as fields of `preparing.Request`."""
     own = {name: value for name, value in values.items() if name not in READER_OPTIONS}
+    own |= {name: listed(own[name]) for name in FILTERS}
     return own | {"options": {name: values[name] for name in READER_OPTIONS if name in values}}
+
+
+def listed(values: tuple[str, ...]) -> tuple[str, ...]:
+    """The parts of repeated options and comma lists, each once, in the order given."""
+    parts = [part.strip() for value in values for part in value.split(",")]
+    return tuple(dict.fromkeys(part for part in parts if part))

@@ -13,13 +13,11 @@ from tpbench_data.console import CHECK_FAILED, progress
 from tpbench_data.errors import BadInput
 from tpbench_data.names import ROLES
 from tpbench_generate.cli.options import input_options, reader_options, split_options
-from tpbench_generate.cli.showing import duration, line_ender, note, shown
+from tpbench_generate.cli.showing import duration, line_ender, note, resumable, shown
 
 if TYPE_CHECKING:
     from tpbench_generate.dry_run import Estimate
     from tpbench_generate.run_summary import RunSummary
-
-INTERRUPTED = 130
 
 
 @click.command("run")
@@ -84,16 +82,11 @@ def command(
     assert out is not None  # `_check_options` has seen to it
     show("loading the model")
     plan, reader, row = prepared.plan, prepared.reader, prepared.row
-    try:
+    with resumable(out, done):
         if retry_errors:
             summary = engine.retry_errors(plan, reader, row, out, on_progress=shown(show), warn=note)
         else:
             summary = engine.run_plan(plan, reader, row, out, shard=share, on_progress=shown(show), warn=note)
-    except KeyboardInterrupt:
-        done()
-        note(f"interrupted; run the same command again to go on: finished batches are kept in {out}")
-        raise click.exceptions.Exit(INTERRUPTED) from None
-    done()
     click.echo(json.dumps(asdict(summary)) if as_json else _told(summary, prepared.release))
     if summary.planned and summary.errors == summary.planned:
         raise click.exceptions.Exit(CHECK_FAILED)

