@@ -114,31 +114,6 @@ def test_a_token_budget_is_part_of_the_plan(whole: Path, built_once: Path, model
     assert one.outputs["text"].equals(two.outputs["text"])
 
 
-def test_a_release_that_changed_since_the_plan_is_refused(
-    whole: Path, built_once: Path, model: Path, tmp_path: Path
-) -> None:
-    import shutil
-
-    run = Path(shutil.copytree(whole, tmp_path / "run"))
-    (run / "outputs.parquet").unlink()
-    corpus = next(built_once.parent.glob("corpus/*"))
-    built = run_command("tpbench-data", "build", "--corpus", f"sgd={corpus}", "--n", 5, "--out", tmp_path / "tpbench")
-    assert built.returncode == 0, built.stderr
-    done = generate(*arguments(tmp_path / "tpbench", model, run))
-    assert done.returncode == 2
-    assert "release_digest is" in done.stderr
-    assert "another --out" in done.stderr
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="uses /proc, where nobody may write")
-def test_a_folder_that_may_only_be_read_is_one_error(built_once: Path, model: Path) -> None:
-    done = generate(*arguments(built_once, model, Path("/proc/tpbench/run")))
-    assert done.returncode == 2
-    assert "cannot write: " in done.stderr
-    assert "Traceback" not in done.stderr
-    assert len(done.stderr.strip().splitlines()) == 1
-
-
 @pytest.mark.skipif(sys.platform != "linux", reason="limits the size of files with RLIMIT_FSIZE")
 def test_a_disk_that_is_full_is_one_error_and_the_run_goes_on_later(
     whole: Path, built_once: Path, model: Path, tmp_path: Path

@@ -172,23 +172,6 @@ def test_a_broken_entry_point_is_told_with_its_origin(plugins: None, name: str, 
         open_reader(name)
 
 
-def test_without_the_package_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    code = (
-        "import sys; sys.modules['openai'] = None\n"
-        "import importlib.util as u; real = u.find_spec\n"
-        "u.find_spec = lambda name, *a: None if name == 'openai' else real(name, *a)\n"
-        "from tpbench_generate.cli import main; main()"
-    )
-    import subprocess
-    import sys
-
-    options = ["run", "--reader", "openai:m@http://127.0.0.1:9/v1", "--out", "never", "--limit", "1"]
-    done = subprocess.run([sys.executable, "-c", code, *options], capture_output=True, text=True, check=False)
-    assert done.returncode == 2
-    assert "pip install 'tpbench[generate]'" in done.stderr
-    assert "Traceback" not in done.stderr
-
-
 def test_help_names_the_kinds_of_readers() -> None:
     done = run_command("tpbench-generate", "readers", "--help")
     assert "Example:" in done.stdout

@@ -18,6 +18,7 @@ from tpbench_data.errors import BadInput
 from tpbench_data.templates import TEMPLATES
 from tpbench_generate.kv import KVMethod, check_versions
 from tpbench_generate.readers.base import Answer, CacheFacts, Encoded, Messages, ReaderOptions
+from tpbench_generate.readers.device_faults import telling_faults
 from tpbench_generate.readers.model_source import ModelSource
 from tpbench_generate.readers.prompting import PromptEncoder
 from tpbench_generate.readers.transformers_reader import TransformersReader
@@ -110,7 +111,7 @@ class KVReader(TransformersReader):
         length = prompt.context_tokens
         whole = length <= self._method.least_context
         ids = torch.tensor([list(prompt.ids)], device=self._device)
-        with torch.inference_mode():
+        with telling_faults(), torch.inference_mode():
             cache = self._read_context(ids[:, :length], whole)
             entries = tuple(int(layer.keys.shape[2]) for layer in cache.layers)
             if not whole:

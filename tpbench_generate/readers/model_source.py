@@ -14,6 +14,9 @@ from tpbench_data.errors import BadInput
 _MODEL_FILES = {".json", ".jinja", ".model", ".txt", ".tiktoken", ".safetensors", ".bin", ".gguf"}
 """What a model folder's revision is computed from: everything transformers reads, no notes or training state."""
 
+CPU_IS_FULL = "DefaultCPUAllocator"
+"""What torch's error says where a CPU has no memory left; it is a plain RuntimeError."""
+
 
 @dataclass(frozen=True)
 class ModelSource:
@@ -104,6 +107,11 @@ def explain_failure(problem: BaseException, source: ModelSource) -> BadInput:
         return BadInput(
             f"model {where} is gated",
             remedy="Accept its licence on its Hugging Face page and log in with `hf auth login`",
+        )
+    if kinds & {"OutOfMemoryError", "MemoryError"} or CPU_IS_FULL in str(problem):
+        return BadInput(
+            f"model {where} does not fit into memory",
+            remedy="Choose a smaller model, another --device, or --dtype bfloat16",
         )
     if "RevisionNotFoundError" in kinds:
         return BadInput(f"model {source.location} has no revision '{source.hub_revision}'")

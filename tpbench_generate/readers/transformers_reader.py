@@ -15,7 +15,7 @@ from importlib import metadata
 from typing import Any, Literal
 
 from tpbench_data import __version__
-from tpbench_data.errors import BadInput, TPBenchError
+from tpbench_data.errors import BadInput
 from tpbench_generate.readers.base import (
     Answer,
     Encoded,
@@ -25,6 +25,7 @@ from tpbench_generate.readers.base import (
     ReaderOptions,
     ReaderSettings,
 )
+from tpbench_generate.readers.device_faults import telling_faults
 from tpbench_generate.readers.model_source import ModelSource, explain_failure
 from tpbench_generate.readers.packages import require_packages
 from tpbench_generate.readers.prompting import PromptEncoder
@@ -124,11 +125,8 @@ class TransformersReader(Reader):
         )
         try:
             model = model.to(self._device).eval()
-        except torch.OutOfMemoryError:
-            raise BadInput(
-                f"{self._source.location} does not fit into the memory of {self._device}",
-                remedy="Choose a smaller model, another --device, or --dtype bfloat16",
-            ) from None
+        except Exception as problem:
+            raise explain_failure(problem, self._source) from problem
         # generate() fills every gap of the configuration it is given from the model's own one, which may hold a
         # repetition penalty or sampling; so the model gets ours.
         model.generation_config = transformers.GenerationConfig(
@@ -158,25 +156,15 @@ class TransformersReader(Reader):
         import torch
 
         self.load()
-        try:
-            with torch.inference_mode():
-                inputs = shared_inputs(self._model, prompts, self._pad, self._device) if self._shares else None
-                if inputs is None:
-                    ids, mask = left_padded(prompts, self._pad)
-                    inputs = {
-                        "input_ids": torch.tensor(ids, device=self._device),
-                        "attention_mask": torch.tensor(mask, device=self._device),
-                    }
-                output = self._model.generate(**inputs)
-        except torch.OutOfMemoryError:
-            torch.cuda.empty_cache()
-            raise
-        except getattr(torch, "AcceleratorError", ()) as problem:
-            # After such a fault every later call of this process fails too: the prompts are not to blame.
-            raise TPBenchError(
-                f"the GPU failed: {str(problem).splitlines()[0]}."
-                " Run the same command again: finished batches are kept."
-            ) from problem
+        with telling_faults(), torch.inference_mode():
+            inputs = shared_inputs(self._model, prompts, self._pad, self._device) if self._shares else None
+            if inputs is None:
+                ids, mask = left_padded(prompts, self._pad)
+                inputs = {
+                    "input_ids": torch.tensor(ids, device=self._device),
+                    "attention_mask": torch.tensor(mask, device=self._device),
+                }
+            output = self._model.generate(**inputs)
         rows: list[list[int]] = output[:, inputs["input_ids"].shape[1] :].tolist()
         return rows
 
