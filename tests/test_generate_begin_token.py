@@ -1,4 +1,4 @@
-"""The token ids that reach a model, for the chat templates of four families: one begin token, and the ends on record."""
+"""The token ids that reach a model, for templates of four families: one begin token, and both ends on record."""
 
 from __future__ import annotations
 
