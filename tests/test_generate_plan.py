@@ -107,6 +107,19 @@ def test_what_the_release_lacks_is_named_with_what_it_has(
         select_inputs(tables, selection, release="R")
 
 
+def test_a_method_in_two_settings_is_chosen_by_name_or_by_its_printed_form() -> None:
+    printed = ("new_words", "new_words(min_length=5)")
+    rows = {"current_value": table([row(k, "new_words", method_config=one) for k, one in enumerate(printed)])}
+
+    def chosen(*methods: str) -> list[str]:
+        return ids(select_inputs(rows, Selection(methods=methods), release="R"))
+
+    assert chosen("new_words(min_length=5)") == ["e1|new_words|0.3"]
+    assert chosen("new_words") == ["e0|new_words|0.3", "e1|new_words|0.3"]
+    with pytest.raises(BadInput, match=r"no method 'new_words\(min_length=7\)'. It has: new_words, new_words\(min_len"):
+        chosen("new_words(min_length=7)")
+
+
 def test_filters_that_exclude_each_other_are_told() -> None:
     rows = [row(0, "recency", sample_seeds=[42]), row(1, "random", sample_seeds=[43])]
     with pytest.raises(BadInput, match="no input matches all the filters"):

@@ -6,6 +6,7 @@ with float arithmetic the answers of a batch may depend on its composition.
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -19,7 +20,17 @@ from tpbench_generate.demonstrations import Demonstration
 from tpbench_generate.prefixes import group_neighbours
 from tpbench_generate.readers.base import Encoded
 
-_COLUMNS = ["input_id", "example_id", "corpus", "method", "ratio", "sample_seeds", "prompt", "template"]
+_COLUMNS = [
+    "input_id",
+    "example_id",
+    "corpus",
+    "method",
+    "method_config",
+    "ratio",
+    "sample_seeds",
+    "prompt",
+    "template",
+]
 
 
 @dataclass(frozen=True)
@@ -28,7 +39,7 @@ class Selection:
 
     Attributes:
         probes: Probe config names.
-        methods: Method names.
+        methods: Method names, each for all its settings, or the printed form of one: ``name(setting=value)``.
         ratios: Nominal retained fractions; rows without one (adaptive methods) match only when this is empty.
         seeds: Sample seeds; a row matches if it belongs to one of them.
         corpora: Corpus names.
@@ -142,14 +153,15 @@ def select_inputs(tables: Mapping[str, pa.Table], selection: Selection, *, relea
         if not selection.probes or probe in selection.probes
         for row in table.select(_COLUMNS).to_pylist()
     ]
-    _check_present("method", selection.methods, (row["method"] for row in rows), release)
+    for method in selection.methods:
+        _check_method(method, rows, release)
     _check_present("ratio", selection.ratios, (row["ratio"] for row in rows), release)
     _check_present("seed", selection.seeds, (seed for row in rows for seed in row["sample_seeds"] or ()), release)
     _check_present("corpus", selection.corpora, (row["corpus"] for row in rows), release)
     chosen = [
         row
         for row in rows
-        if (not selection.methods or row["method"] in selection.methods)
+        if (not selection.methods or {row["method"], row["method_config"]} & set(selection.methods))
         and (not selection.ratios or row["ratio"] in selection.ratios)
         and (not selection.seeds or set(selection.seeds) & set(row["sample_seeds"] or ()))
         and (not selection.corpora or row["corpus"] in selection.corpora)
@@ -258,12 +270,22 @@ def _check_present(field: str, wanted: Sequence[Any], found: Iterable[Any], rele
             raise _lacking(field, value, present, release)
 
 
+def _check_method(wanted: str, rows: Sequence[Mapping[str, Any]], release: str) -> None:
+    """Raises BadInput unless there is such a method, or such settings of one."""
+    names = {row["method"] for row in rows}
+    name = wanted.partition("(")[0]
+    settings = {row["method_config"] for row in rows if row["method"] == name} - {None}
+    if wanted not in names | settings:
+        raise _lacking("method", wanted, sorted(settings if name in names else names), release)
+
+
 def _lacking(field: str, value: object, present: Sequence[object], release: str) -> BadInput:
     listed = ", ".join(str(one) for one in present) or "none"
     remedy = f"It has: {listed}"
     if field == "method":
         remedy = (
             f"It has: {listed}. Add the method with"
-            f" `tpbench-generate select --release {release} --method {value} --ratio R --out NEW`, then run on NEW"
+            f" `tpbench-generate select --release {release} --method {shlex.quote(str(value))} --ratio R --out NEW`,"
+            " then run on NEW"
         )
     return BadInput(f"this release has no {field} '{value}'", file=release, field=f"--{field}", remedy=remedy)

@@ -16,8 +16,8 @@ Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 READER_OPTIONS = ("max_new_tokens", "max_input_tokens", "truncation_side", "dtype", "attention", "device")
 """The options that are fields of `ReaderOptions`."""
 
-FILTERS = ("probes", "methods", "ratios", "seeds", "corpora")
-"""The options that may be repeated or given as comma lists."""
+FILTERS = ("probes", "ratios", "seeds", "corpora")
+"""The options that may be repeated or given as comma lists; `methods` too, whose commas may stand in brackets."""
 
 release_option = click.option(
     "--release",
@@ -30,7 +30,12 @@ _INPUTS = (
     click.option(
         "--probe", "probes", multiple=True, help=f"Only these of {', '.join(INPUT_PROBES)} (default: the first three)."
     ),
-    click.option("--method", "methods", multiple=True, help="Only inputs of these methods."),
+    click.option(
+        "--method",
+        "methods",
+        multiple=True,
+        help="Only inputs of these methods: name, or name(setting=value) for one of several settings.",
+    ),
     click.option(
         "--ratio",
         "ratios",
@@ -102,8 +107,11 @@ def _with(command: Decorated, options: tuple[Callable[[Any], Any], ...]) -> Deco
 
 def split_options(values: dict[str, Any]) -> dict[str, Any]:
     """The options of a command as fields of `preparing.Request`."""
+    from tpbench_data.selectors.settings import split_methods
+
     own = {name: value for name, value in values.items() if name not in READER_OPTIONS}
     own |= {name: listed(own[name]) for name in FILTERS}
+    own["methods"] = tuple(dict.fromkeys(part for value in own["methods"] for part in split_methods(value)))
     return own | {"options": {name: values[name] for name in READER_OPTIONS if name in values}}
 
 
