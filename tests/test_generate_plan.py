@@ -25,6 +25,7 @@ def row(example: int, method: str, **changes: Any) -> dict[str, Any]:
         "example_id": f"e{example}",
         "input_id": f"e{example}|{method}|{changes.get('ratio', 0.3)}",
         "corpus": "sgd",
+        "protocol": "paper",
         "method": method,
         "ratio": 0.3,
         "sample_seeds": [42],
@@ -89,6 +90,12 @@ def test_a_limit_above_the_number_of_inputs_changes_nothing(tables: dict[str, pa
     assert select_inputs(tables, Selection(limit=99), release="R") == everything
 
 
+def test_one_protocol_of_a_release_that_holds_both_can_be_chosen() -> None:
+    tables = {"current_value": table([row(0, "recency"), row(0, "random", protocol="matched")])}
+    (chosen,) = select_inputs(tables, Selection(protocols=("matched",)), release="R")
+    assert chosen.method == "random"
+
+
 @pytest.mark.parametrize(
     ("selection", "reason"),
     [
@@ -96,6 +103,7 @@ def test_a_limit_above_the_number_of_inputs_changes_nothing(tables: dict[str, pa
         (Selection(ratios=(0.5,)), r"no ratio '0.5'.*0\.3"),
         (Selection(seeds=(7,)), r"no seed '7'.*42, 43"),
         (Selection(corpora=("multiwoz",)), r"no corpus 'multiwoz'.*sgd"),
+        (Selection(protocols=("matched",)), r"no protocol 'matched'.*paper"),
         (Selection(probes=("joint_recovery",)), r"no probe 'joint_recovery'.*initial_goal, current_value"),
         (Selection(probes=("initial_goal",), seeds=(43,)), r"no seed '43'"),
     ],

@@ -24,6 +24,7 @@ _COLUMNS = [
     "input_id",
     "example_id",
     "corpus",
+    "protocol",
     "method",
     "method_config",
     "ratio",
@@ -43,6 +44,7 @@ class Selection:
         ratios: Nominal retained fractions; rows without one (adaptive methods) match only when this is empty.
         seeds: Sample seeds; a row matches if it belongs to one of them.
         corpora: Corpus names.
+        protocols: ``paper``, ``matched``.
         limit: At most this many inputs, example by example: the first example of every probe and corpus with all
             its methods and ratios, then the second, and so on. A limited run thus compares methods on the same
             examples.
@@ -53,6 +55,7 @@ class Selection:
     ratios: tuple[float, ...] = ()
     seeds: tuple[int, ...] = ()
     corpora: tuple[str, ...] = ()
+    protocols: tuple[str, ...] = ()
     limit: int | None = None
 
 
@@ -140,8 +143,8 @@ def select_inputs(tables: Mapping[str, pa.Table], selection: Selection, *, relea
         release: The release's path, for messages.
 
     Raises:
-        BadInput: The release lacks a probe, method, ratio, seed or corpus that was asked for, nothing matches, or a
-            selected input has no prompt.
+        BadInput: The release lacks a probe, method, ratio, seed, corpus or protocol that was asked for, nothing matches,
+            or a selected input has no prompt.
     """
     for probe in selection.probes:
         if probe not in tables or not tables[probe].num_rows:
@@ -158,6 +161,7 @@ def select_inputs(tables: Mapping[str, pa.Table], selection: Selection, *, relea
     _check_present("ratio", selection.ratios, (row["ratio"] for row in rows), release)
     _check_present("seed", selection.seeds, (seed for row in rows for seed in row["sample_seeds"] or ()), release)
     _check_present("corpus", selection.corpora, (row["corpus"] for row in rows), release)
+    _check_present("protocol", selection.protocols, (row["protocol"] for row in rows), release)
     chosen = [
         row
         for row in rows
@@ -165,6 +169,7 @@ def select_inputs(tables: Mapping[str, pa.Table], selection: Selection, *, relea
         and (not selection.ratios or row["ratio"] in selection.ratios)
         and (not selection.seeds or set(selection.seeds) & set(row["sample_seeds"] or ()))
         and (not selection.corpora or row["corpus"] in selection.corpora)
+        and (not selection.protocols or row["protocol"] in selection.protocols)
     ]
     if not chosen:
         raise BadInput("no input matches all the filters together", file=release, remedy="Drop one of them")

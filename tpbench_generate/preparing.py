@@ -28,7 +28,7 @@ class Request:
         release: Release folder, None = the one that ships with the package.
         reader: The reader's name.
         options: Fields of `ReaderOptions`.
-        probes, methods, ratios, seeds, corpora: Filters.
+        probes, methods, ratios, seeds, corpora, protocols: Filters.
         limit: At most this many inputs.
         kv: Cache method.
         batch_size: Most prompts of a batch.
@@ -46,6 +46,7 @@ class Request:
     ratios: tuple[str, ...] = ()
     seeds: tuple[str, ...] = ()
     corpora: tuple[str, ...] = ()
+    protocols: tuple[str, ...] = ()
     limit: int | None = None
     kv: str | None = None
     batch_size: int | None = None
@@ -93,6 +94,7 @@ def prepare(request: Request, say: Say = lambda text: None) -> Prepared:
         ratios=() if compression else ratios,
         seeds=tuple(_number(text, int, "--seed") for text in request.seeds),
         corpora=request.corpora,
+        protocols=request.protocols,
         limit=request.limit,
     )
     tables: dict[str, Any] = {probe: opened.table(probe) for probe in present}

@@ -16,7 +16,7 @@ Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 READER_OPTIONS = ("max_new_tokens", "max_input_tokens", "truncation_side", "dtype", "attention", "device")
 """The options that are fields of `ReaderOptions`."""
 
-FILTERS = ("probes", "ratios", "seeds", "corpora")
+FILTERS = ("probes", "ratios", "seeds", "corpora", "protocols")
 """The options that may be repeated or given as comma lists; `methods` too, whose commas may stand in brackets."""
 
 release_option = click.option(
@@ -44,6 +44,7 @@ _INPUTS = (
     ),
     click.option("--seed", "seeds", multiple=True, help="Only inputs in these sample seeds."),
     click.option("--corpus", "corpora", multiple=True, help="Only inputs of these corpora."),
+    click.option("--protocol", "protocols", multiple=True, help="Only inputs of this protocol: paper or matched."),
     click.option(
         "--limit", type=click.IntRange(min=1), help="At most N inputs: the first examples, each with all its methods."
     ),
