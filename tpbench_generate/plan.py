@@ -143,8 +143,8 @@ def select_inputs(tables: Mapping[str, pa.Table], selection: Selection, *, relea
         release: The release's path, for messages.
 
     Raises:
-        BadInput: The release lacks a probe, method, ratio, seed, corpus or protocol that was asked for, nothing matches,
-            or a selected input has no prompt.
+        BadInput: The release lacks a probe, method, ratio, seed, corpus or protocol that was asked for, nothing
+            matches, or a selected input has no prompt.
     """
     for probe in selection.probes:
         if probe not in tables or not tables[probe].num_rows:
