@@ -10,6 +10,7 @@ cli = LazyGroup(
     commands_in={
         "run": "tpbench_generate.cli.run",
         "check": "tpbench_generate.cli.check",
+        "reproduce": "tpbench_generate.cli.reproduce",
         "merge": "tpbench_generate.cli.merge",
         "status": "tpbench_generate.cli.status",
         "judge": "tpbench_generate.cli.judge",
