@@ -1,4 +1,4 @@
-"""The synthetic set: deterministic, varied, and every answer in three turns only."""
+"""The synthetic set: deterministic, varied, and every answer in its support turns only."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_no_answer_is_retained_without_its_support_turns(made: list[Dialogue]) -
     leaks = []
     for dialogue in made:
         (asked,) = dialogue.questions
-        assert len(asked.support_turns) == 3
+        assert len(asked.support_turns) in (3, 4)
         row = {"support_turns": asked.support_turns, "reference_answer": asked.answer}
         left = [text for turn, text in enumerate(dialogue.texts) if turn not in asked.support_turns]
         if is_leaking(dialogue, row) or asked.answer.lower() in "\n".join(left).lower():

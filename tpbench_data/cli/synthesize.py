@@ -21,7 +21,7 @@ from tpbench_data.names import TRANSITION_TYPES
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="File to make, in the plain format.")
 @click.option("--json", "as_json", is_flag=True, help="Print what was made as JSON.")
 def command(language: str, seed: int, per_type: int, types: str, out: Path, as_json: bool) -> None:
-    """Write dialogues of our own, whose answers stand in three turns and nowhere else.
+    """Write dialogues of our own, whose answers stand in their support turns and nowhere else.
 
     \b
     Example:

@@ -32,6 +32,10 @@ class Draws:
             if word < limit:
                 return word % n
 
+    def between(self, low: int, high: int) -> int:
+        """A whole number from ``low`` to ``high``, both included."""
+        return low + self.below(high - low + 1)
+
     def one_of(self, items: Sequence[T]) -> T:
         """One of the items."""
         return items[self.below(len(items))]
