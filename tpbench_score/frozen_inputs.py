@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -17,8 +19,26 @@ from tpbench_score.records import Reference
 Positions = npt.NDArray[np.int64]
 """Row numbers of `FrozenInputs.table`."""
 
+
+@dataclass(frozen=True, slots=True)
+class Questions:
+    """What is asked of a reader.
+
+    Attributes:
+        codes: The number of each row's question.
+        texts: By number: probe, corpus, reference goal, reference value, old value, listed alternatives (empty where
+            they were not asked for).
+    """
+
+    codes: Positions
+    texts: tuple[tuple[Any, ...], ...]
+
+
 ContextTest = Callable[[str, str, Reference], bool]
 """Whether a context states the reference value, given (probe, context, reference)."""
+
+_QUESTION = ["probe", "corpus", "reference_goal", "reference_value", "old_value"]
+_READ_FOR_RETENTION = ["probe", "context", "corpus", "reference_value", "value_alternatives"]
 
 _SLICE = 4_096
 """Rows whose contexts or prompts are held as Python objects at a time."""
@@ -41,6 +61,7 @@ class FrozenInputs:
         self.table: pa.Table = pa.concat_tables([_probe_rows(release, probe) for probe in SCORED_CONFIGS])
         self._ids = self.table["input_id"].combine_chunks()
         self._prompt_hashes: dict[int, str | None] = {}
+        self._questions: dict[bool, Questions] = {}
         self._retained: dict[str, dict[int, bool | None]] = {}
 
     def positions(self, input_ids: pa.ChunkedArray) -> Positions:
@@ -58,10 +79,13 @@ class FrozenInputs:
                 self._prompt_hashes[row] = None if prompt is None else prompt_hash(prompt)
         return [self._prompt_hashes[row] for row in positions.tolist()]
 
-    def alternatives(self, positions: Positions) -> list[tuple[str, ...]]:
-        """The listed alternatives of the reference value at some rows."""
-        column = self.table["value_alternatives"].take(pa.array(positions)).to_pylist()
-        return [tuple(values or ()) for values in column]
+    def questions(self, *, with_alternatives: bool) -> Questions:
+        """Every row's question, each distinct one once: methods and ratios ask the same ones."""
+        known = self._questions.get(with_alternatives)
+        if known is None:
+            names = [*_QUESTION, *(["value_alternatives"] if with_alternatives else [])]
+            known = self._questions[with_alternatives] = _distinct(self.table.select(names))
+        return known
 
     def retained(self, positions: Positions, rule: str, states: ContextTest) -> list[bool | None]:
         """Whether the reference value occurs in the context at some rows (scoring spec 4.2).
@@ -76,7 +100,8 @@ class FrozenInputs:
         """
         known = self._retained.setdefault(rule, {})
         for rows in self._new(positions, known):
-            known |= zip(rows, _retained(self.table.take(pa.array(rows)), states), strict=True)
+            read = self.table.select(_READ_FOR_RETENTION).take(pa.array(rows))
+            known |= zip(rows, _retained(read, states), strict=True)
         return [known[row] for row in positions.tolist()]
 
     def _new(self, positions: Positions, known: dict[int, bool | None] | dict[int, str | None]) -> Iterator[list[int]]:
@@ -95,9 +120,39 @@ def _probe_rows(release: Release, probe: str) -> pa.Table:
     return rows.append_column("probe", pa.array([probe] * rows.num_rows, pa.string()))
 
 
+def codes_of(column: pa.ChunkedArray) -> Positions:
+    """Equal numbers for equal texts, 0 for null."""
+    encoded = column.combine_chunks().dictionary_encode()
+    arrays = encoded.chunks if isinstance(encoded, pa.ChunkedArray) else [encoded]
+    numbers = [np.asarray(pc.fill_null(array.indices, -1)).astype(np.int64) for array in arrays]
+    return (np.concatenate(numbers) if numbers else np.empty(0, np.int64)) + 1
+
+
+def _codes_of_lists(column: pa.ChunkedArray) -> Positions:
+    numbers: dict[tuple[str, ...], int] = {}
+    lists = (tuple(values or ()) for values in column.to_pylist())
+    return np.fromiter((numbers.setdefault(values, len(numbers)) for values in lists), np.int64, len(column))
+
+
+def _distinct(rows: pa.Table) -> Questions:
+    codes = np.zeros(rows.num_rows, np.int64)
+    for name in rows.column_names:
+        mine = _codes_of_lists(rows[name]) if pa.types.is_list(rows.schema.field(name).type) else codes_of(rows[name])
+        # Made dense after each column, so that the product cannot overflow.
+        _, codes = np.unique(codes * (mine.max(initial=0) + 1) + mine, return_inverse=True)
+    _, first, codes = np.unique(codes, return_index=True, return_inverse=True)
+    found = rows.take(pa.array(first))
+    columns = [found[name].to_pylist() for name in _QUESTION]
+    listed = (
+        found["value_alternatives"].to_pylist() if "value_alternatives" in rows.column_names else [None] * len(first)
+    )
+    columns.append([tuple(values or ()) for values in listed])
+    return Questions(codes, tuple(zip(*columns, strict=True)))
+
+
 def _retained(rows: pa.Table, states: ContextTest) -> Iterator[bool | None]:
-    names = ("probe", "context", "corpus", "reference_value", "value_alternatives")
-    for probe, context, corpus, value, alternatives in zip(*(rows[name].to_pylist() for name in names), strict=True):
+    columns = (rows[name].to_pylist() for name in _READ_FOR_RETENTION)
+    for probe, context, corpus, value, alternatives in zip(*columns, strict=True):
         if context is None or value is None:
             yield None
         else:

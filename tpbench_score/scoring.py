@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import lru_cache
-from itertools import repeat
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,7 @@ from tpbench_data.matching import phrase_occurs
 from tpbench_data.normalize import normalize_value
 from tpbench_data.release.reader import Release
 from tpbench_data.run_folder import RunFolder
-from tpbench_score.frozen_inputs import FrozenInputs
+from tpbench_score.frozen_inputs import FrozenInputs, codes_of
 from tpbench_score.json_lines import json_text
 from tpbench_score.outputs import PlannedInputs, load_outputs
 from tpbench_score.parsing import Extracted
@@ -125,19 +124,23 @@ def score_runs(inputs: FrozenInputs, runs: Sequence[PlannedInputs], rule: str) -
 
 
 def _score_run(inputs: FrozenInputs, run: PlannedInputs, scorer: _Scorer) -> pa.Array:
-    """The number of the score of each planned input."""
-    names = ("probe", "corpus", "reference_goal", "reference_value", "old_value")
-    questions = zip(
-        *(inputs.texts(name, run.positions) for name in names),
-        inputs.alternatives(run.positions) if scorer.rule in READS_ALTERNATIVES else repeat(()),
-        strict=False,
+    """The number of the score of each planned input; each distinct answer to a question is looked at once."""
+    questions = inputs.questions(with_alternatives=scorer.rule in READS_ALTERNATIVES)
+    asked = questions.codes[run.positions]
+    code = asked
+    for column in (codes_of(run.text), codes_of(run.error), run.answered.astype(np.int64)):
+        _, code = np.unique(code * (column.max(initial=0) + 1) + column, return_inverse=True)
+    _, first, places = np.unique(code, return_index=True, return_inverse=True)
+    rows = pa.array(first)
+    answers = zip(
+        run.text.take(rows).to_pylist(), run.error.take(rows).to_pylist(), run.answered[first].tolist(), strict=True
     )
-    answers = zip(run.text.to_pylist(), run.error.to_pylist(), run.answered.tolist(), strict=True)
     role = run.run["role"]
-    return pa.array(
-        (scorer.number(role, *question, *answer) for question, answer in zip(questions, answers, strict=True)),
-        pa.int64(),
-    )
+    numbers = [
+        scorer.number(role, *questions.texts[question], *answer)
+        for question, answer in zip(asked[first].tolist(), answers, strict=True)
+    ]
+    return pa.array(np.array(numbers, np.int64)[places])
 
 
 def _rows(inputs: FrozenInputs, run: PlannedInputs, scorer: _Scorer, scores: pa.Table) -> pa.Table:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 from tpbench_data.console import LazyGroup, run
 
 cli = LazyGroup(
@@ -23,4 +25,6 @@ cli = LazyGroup(
 
 def main() -> None:
     """Entry point of the console script."""
+    # Arrow's own allocators keep what was freed: 800 MB instead of 500 for a release of the published size.
+    os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
     run(cli, "tpbench-score")

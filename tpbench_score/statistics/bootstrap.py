@@ -133,6 +133,8 @@ def _sums(sample: Sample, order: str) -> _Sums:
 
 Counts = npt.NDArray[np.uint16]
 
+_EXACT_IN_SINGLE = 2.0**24
+
 _BLOCK = 2_000
 """Resamples that are held as floating-point numbers at a time."""
 
@@ -156,12 +158,18 @@ def _drawn(recipe: Recipe, clusters: int) -> Counts:
 def _resampled(drawn: Counts, sums: Floats) -> Floats:
     """Sums over the drawn clusters: (resamples, clusters) times (clusters, columns).
 
-    Products of whole numbers below 2^53 are exact in any order, whatever library multiplies.
+    Sums of products of whole numbers below 2^53 (in single precision 2^24) are exact in any order, whatever library
+    multiplies. Methods that are asked the same questions have equal columns, which are computed once.
     """
-    out = np.empty((len(drawn), sums.shape[1]))
+    distinct, places = np.unique(sums, axis=1, return_inverse=True)
+    # A resample holds as many clusters as there are, each at most once per draw.
+    largest = float(np.abs(distinct).max(initial=0.0)) * drawn.shape[1]
+    kind = np.float32 if largest < _EXACT_IN_SINGLE else np.float64
+    factor = distinct.astype(kind)
+    out = np.empty((len(drawn), distinct.shape[1]), dtype=kind)
     for start in range(0, len(drawn), _BLOCK):
-        out[start : start + _BLOCK] = drawn[start : start + _BLOCK].astype(np.float64) @ sums
-    return out
+        np.matmul(drawn[start : start + _BLOCK].astype(kind), factor, out=out[start : start + _BLOCK])
+    return out[:, places.ravel()].astype(np.float64)
 
 
 def quantile(sorted_values: Floats, q: float) -> float:

@@ -6,7 +6,7 @@ columns are whole-number codes with a list of names, so that no loop runs over r
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -70,6 +70,29 @@ def _numbers(column: pa.ChunkedArray, null: Any, kind: Any) -> Array:
     return np.asarray(filled.to_numpy()).astype(kind)
 
 
+class _Taken(Mapping[str, Array]):
+    """Columns at some rows. Each is taken when it is first read: a table reads few of them."""
+
+    def __init__(self, columns: Mapping[str, Array], chosen: Array) -> None:
+        rows = np.flatnonzero(chosen) if chosen.dtype == np.bool_ else chosen
+        self._all: Mapping[str, Array] = columns
+        self._rows = rows
+        if isinstance(columns, _Taken):
+            self._all, self._rows = columns._all, columns._rows[rows]
+        self._read: dict[str, Array] = {}
+
+    def __getitem__(self, name: str) -> Array:
+        if name not in self._read:
+            self._read[name] = self._all[name][self._rows]
+        return self._read[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._all)
+
+    def __len__(self) -> int:
+        return len(self._all)
+
+
 @dataclass(frozen=True)
 class Scores:
     """Columns of equal length; ``names`` holds the texts of the coded ones.
@@ -117,7 +140,7 @@ class Scores:
 
     def take(self, chosen: Array) -> Scores:
         """The entries that a mask or an index array chooses."""
-        return Scores({name: column[chosen] for name, column in self.columns.items()}, self.names)
+        return Scores(_Taken(self.columns, chosen), self.names)
 
     def is_in(self, column: str, values: Sequence[str]) -> Mask:
         """Which entries hold one of some texts."""
