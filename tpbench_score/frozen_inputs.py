@@ -19,6 +19,9 @@ from tpbench_score.records import Reference
 Positions = npt.NDArray[np.int64]
 """Row numbers of `FrozenInputs.table`."""
 
+Texts = npt.NDArray[np.object_]
+Mask = npt.NDArray[np.bool_]
+
 
 @dataclass(frozen=True, slots=True)
 class Questions:
@@ -60,9 +63,11 @@ class FrozenInputs:
         self.release = release
         self.table: pa.Table = pa.concat_tables([_probe_rows(release, probe) for probe in SCORED_CONFIGS])
         self._ids = self.table["input_id"].combine_chunks()
-        self._prompt_hashes: dict[int, str | None] = {}
+        self._hashes: Texts = np.empty(self.table.num_rows, dtype=object)
+        self._hashed: Mask = np.zeros(self.table.num_rows, np.bool_)
+        self._last: tuple[tuple[str, ...], Positions, pa.Table] | None = None
         self._questions: dict[bool, Questions] = {}
-        self._retained: dict[str, dict[int, bool | None]] = {}
+        self._retained: dict[str, tuple[Texts, Mask]] = {}
 
     def positions(self, input_ids: pa.ChunkedArray) -> Positions:
         """The row of each id, -1 where the release has no such input."""
@@ -72,12 +77,19 @@ class FrozenInputs:
         """A text column at some rows."""
         return list(self.table[column].take(pa.array(positions)).to_pylist())
 
-    def prompt_hashes(self, positions: Positions) -> list[str | None]:
+    def rows(self, names: tuple[str, ...], positions: Positions) -> pa.Table:
+        """Some columns at some rows; the last ones are remembered, since most runs answer the same inputs."""
+        if self._last is None or self._last[0] != names or not np.array_equal(self._last[1], positions):
+            self._last = (names, positions, self.table.select(names).take(pa.array(positions)))
+        return self._last[2]
+
+    def prompt_hashes(self, positions: Positions) -> Texts:
         """The hash of the prompt at some rows; ``None`` where an import has no prompt."""
-        for rows in self._new(positions, self._prompt_hashes):
-            for row, prompt in zip(rows, self.table["prompt"].take(pa.array(rows)).to_pylist(), strict=True):
-                self._prompt_hashes[row] = None if prompt is None else prompt_hash(prompt)
-        return [self._prompt_hashes[row] for row in positions.tolist()]
+        for rows in _slices(positions, self._hashed):
+            prompts = self.table["prompt"].take(pa.array(rows)).to_pylist()
+            self._hashes[rows] = [None if prompt is None else prompt_hash(prompt) for prompt in prompts]
+            self._hashed[rows] = True
+        return self._hashes[positions]
 
     def questions(self, *, with_alternatives: bool) -> Questions:
         """Every row's question, each distinct one once: methods and ratios ask the same ones."""
@@ -87,7 +99,7 @@ class FrozenInputs:
             known = self._questions[with_alternatives] = _distinct(self.table.select(names))
         return known
 
-    def retained(self, positions: Positions, rule: str, states: ContextTest) -> list[bool | None]:
+    def retained(self, positions: Positions, rule: str, states: ContextTest) -> pa.Array:
         """Whether the reference value occurs in the context at some rows (scoring spec 4.2).
 
         The context is taken as one piece, so a value may span two turns of a context without markers. ``None``
@@ -98,16 +110,21 @@ class FrozenInputs:
             rule: The scorer whose test it is; each is asked once per row.
             states: The test, given (probe, context, reference).
         """
-        known = self._retained.setdefault(rule, {})
-        for rows in self._new(positions, known):
+        size = self.table.num_rows
+        known, asked = self._retained.setdefault(rule, (np.empty(size, dtype=object), np.zeros(size, np.bool_)))
+        for rows in _slices(positions, asked):
             read = self.table.select(_READ_FOR_RETENTION).take(pa.array(rows))
-            known |= zip(rows, _retained(read, states), strict=True)
-        return [known[row] for row in positions.tolist()]
+            known[rows] = list(_retained(read, states))
+            asked[rows] = True
+        return pa.array(known[positions], pa.bool_())
 
-    def _new(self, positions: Positions, known: dict[int, bool | None] | dict[int, str | None]) -> Iterator[list[int]]:
-        wanted = [row for row in np.unique(positions).tolist() if row not in known]
-        for start in range(0, len(wanted), _SLICE):
-            yield wanted[start : start + _SLICE]
+
+def _slices(positions: Positions, known: Mask) -> Iterator[Positions]:
+    """The rows that are not known yet, a few at a time."""
+    wanted = positions[~known[positions]]
+    wanted = np.unique(wanted) if len(wanted) else wanted
+    for start in range(0, len(wanted), _SLICE):
+        yield wanted[start : start + _SLICE]
 
 
 def _probe_rows(release: Release, probe: str) -> pa.Table:

@@ -70,7 +70,8 @@ def load_outputs(
         runs.setdefault((folder.run["run_id"], folder.run["role"]), []).append(folder)
     if not runs:
         raise BadInput("no run folder given", remedy="Give the --out folder of `tpbench-generate run`")
-    loaded = [_from_folders(inputs, folders) for folders in runs.values()]
+    plans = _Plans(inputs)
+    loaded = [_from_folders(plans, folders) for folders in runs.values()]
     if not allow_missing:
         for planned, folders in zip(loaded, runs.values(), strict=True):
             _check_complete(inputs, planned, folders[0].path / OUTPUTS_FILE)
@@ -97,20 +98,32 @@ def _stored_runs(inputs: FrozenInputs) -> list[PlannedInputs]:
                 remedy="Get the release again",
             )
         _refuse_duplicates(answers, file, rows)
-        positions = _positions(inputs, answers, file, rows)
+        positions = inputs.positions(answers["input_id"])
+        _refuse_unknown(positions, answers, file, rows)
         loaded.append(_planned(run, positions, answers, answers, np.arange(len(rows))))
     return loaded
 
 
-def _from_folders(inputs: FrozenInputs, folders: Sequence[RunFolder]) -> PlannedInputs:
+def _from_folders(plans: _Plans, folders: Sequence[RunFolder]) -> PlannedInputs:
+    parts = [plans.positions(folder) for folder in folders]
     for folder in folders:
-        _check_folder(inputs, folder)
-    _refuse_answered_twice(folders)
-    plan = pa.concat_tables([folder.plan for folder in folders])
-    plan = plan.take(pa.array(np.flatnonzero(_is_first(plan))))
-    outputs = pa.concat_tables([folder.outputs for folder in folders])
-    found = index_in(plan["input_id"], outputs["input_id"])
-    return _planned(folders[0].run, inputs.positions(plan["input_id"]), plan, outputs, found)
+        _check_outputs(folder)
+    if len(folders) == 1:
+        plan, outputs, positions = folders[0].plan, folders[0].outputs, parts[0]
+    else:
+        _refuse_answered_twice(folders)
+        plan = pa.concat_tables([folder.plan for folder in folders])
+        first = np.flatnonzero(_is_first(plan))
+        plan, positions = plan.take(pa.array(first)), np.concatenate(parts)[first]
+        outputs = pa.concat_tables([folder.outputs for folder in folders])
+    return _planned(folders[0].run, positions, plan, outputs, _places_in(outputs, plan))
+
+
+def _places_in(outputs: pa.Table, plan: pa.Table) -> Positions:
+    """The row of each planned input among the outputs, -1 for none; a finished run has them in plan order."""
+    if outputs["input_id"].equals(plan["input_id"]):
+        return np.arange(plan.num_rows)
+    return index_in(plan["input_id"], outputs["input_id"])
 
 
 def _planned(
@@ -118,7 +131,7 @@ def _planned(
 ) -> PlannedInputs:
     """Puts a plan into release order; ``found`` is the row of each planned input in ``outputs``, -1 for none."""
     order = np.argsort(positions, kind="stable")
-    planned, found = plan.take(pa.array(order)), found[order]
+    planned, found = plan.select(["method", "ratio"]).take(pa.array(order)), found[order]
     answers = outputs.select(["text", "error"]).take(pa.array(found, mask=found < 0))
     return PlannedInputs(
         run=run,
@@ -134,18 +147,39 @@ def _planned(
 # --- checks --------------------------------------------------------------------------------------------------
 
 
-def _check_folder(inputs: FrozenInputs, folder: RunFolder) -> None:
+class _Plans:
+    """Where the planned inputs of run folders stand in the release, the last plan remembered: most readers have one."""
+
+    def __init__(self, inputs: FrozenInputs) -> None:
+        self._inputs = inputs
+        self._last: tuple[pa.Table, Positions] | None = None
+
+    def positions(self, folder: RunFolder) -> Positions:
+        """The row of each planned input of a folder, which must fit the release."""
+        asked = folder.plan.select(["input_id", "prompt_hash"])
+        if self._last is None or not asked.equals(self._last[0]):
+            self._last = (asked, self._checked(folder.plan, folder.path / PLAN_FILE))
+        return self._last[1]
+
+    def _checked(self, plan: pa.Table, file: Path) -> Positions:
+        positions = self._inputs.positions(plan["input_id"])
+        if len(np.unique(positions)) < len(positions):  # ids that stand twice, or more than one unknown id
+            _refuse_duplicates(plan, file)
+        _refuse_unknown(positions, plan, file)
+        _check_prompts(self._inputs, plan, positions, file)
+        return positions
+
+
+def _check_outputs(folder: RunFolder) -> None:
     plan, outputs = folder.plan, folder.outputs
-    plan_file, outputs_file = folder.path / PLAN_FILE, folder.path / OUTPUTS_FILE
-    _refuse_duplicates(plan, plan_file)
-    _check_prompts(inputs, plan, _positions(inputs, plan, plan_file), plan_file)
-    _refuse_duplicates(outputs, outputs_file)
-    unplanned = index_in(outputs["input_id"], plan["input_id"]) < 0
-    _refuse(unplanned, outputs, "input_id", "is not in the plan of this run", outputs_file)
+    if not outputs["input_id"].equals(plan["input_id"]):
+        file = folder.path / OUTPUTS_FILE
+        _refuse_duplicates(outputs, file)
+        unplanned = index_in(outputs["input_id"], plan["input_id"]) < 0
+        _refuse(unplanned, outputs, "input_id", "is not in the plan of this run", file)
 
 
-def _positions(inputs: FrozenInputs, table: pa.Table, file: Path, rows: Positions | None = None) -> Positions:
-    positions = inputs.positions(table["input_id"])
+def _refuse_unknown(positions: Positions, table: pa.Table, file: Path, rows: Positions | None = None) -> None:
     _refuse(
         positions < 0,
         table,
@@ -155,13 +189,12 @@ def _positions(inputs: FrozenInputs, table: pa.Table, file: Path, rows: Position
         rows,
         remedy="Score the run against the release it was made from",
     )
-    return positions
 
 
 def _check_prompts(inputs: FrozenInputs, plan: pa.Table, positions: Positions, file: Path) -> None:
     frozen = inputs.prompt_hashes(positions)
-    planned = plan["prompt_hash"].to_pylist()
-    differs = np.array([ours is not None and ours != theirs for ours, theirs in zip(frozen, planned, strict=True)])
+    planned = np.array(plan["prompt_hash"].to_pylist(), dtype=object)
+    differs = (frozen != np.array(None)) & (frozen != planned)
     _refuse(
         differs,
         plan,

@@ -146,7 +146,7 @@ def _score_run(inputs: FrozenInputs, run: PlannedInputs, scorer: _Scorer) -> pa.
 def _rows(inputs: FrozenInputs, run: PlannedInputs, scorer: _Scorer, scores: pa.Table) -> pa.Table:
     """The rows of one run, given the scores of its inputs."""
     rows = scores.num_rows
-    frozen = inputs.table.select(_FROM_INPUT).take(pa.array(run.positions))
+    frozen = inputs.rows(_FROM_INPUT, run.positions)
     failed = np.asarray(run.error.is_valid())
     columns = {name: frozen[name] for name in _FROM_INPUT}
     columns |= {name: pa.array([run.run[name]] * rows, pa.string()) for name in _FROM_RUN}
@@ -155,7 +155,7 @@ def _rows(inputs: FrozenInputs, run: PlannedInputs, scorer: _Scorer, scores: pa.
         "method": run.method,
         "ratio": run.ratio,
         "scorer": pa.array([scorer.rule] * rows, pa.string()),
-        "retained": pa.array(inputs.retained(run.positions, scorer.rule, scorer.retained), pa.bool_()),
+        "retained": inputs.retained(run.positions, scorer.rule, scorer.retained),
         "status": pa.array(np.where(run.answered, np.where(failed, "error", "ok"), "missing"), pa.string()),
         "error": run.error,
     }
