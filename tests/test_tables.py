@@ -107,8 +107,11 @@ def test_a_limited_run_says_n_of_n_and_keeps_its_plan_as_denominator() -> None:
         {
             "corpus": ["sgd"] * 385,
             "protocol": ["paper"] * 385,
+            "example_id": [f"e{number}" for number in range(385)],
             "method": ["recency"] * 385,
+            "method_config": ["recency"] * 385,
             "ratio": [0.3] * 385,
+            "sample_seeds": [[42]] * 385,
         }
     )
     universe = Universe.from_inputs({"current_value": inputs})

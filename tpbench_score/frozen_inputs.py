@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 from tpbench_data.canonical import prompt_hash
 from tpbench_data.release.reader import Release
 from tpbench_data.release.schema import CONFIGS, PROBE
+from tpbench_score.method_settings import shown_methods
 from tpbench_score.records import Reference
 
 Positions = npt.NDArray[np.int64]
@@ -56,12 +57,13 @@ class FrozenInputs:
 
     Attributes:
         release: Where they come from.
-        table: The probe rows in release order, with a column ``probe``.
+        table: The probe rows in release order, with the columns ``probe`` and ``shown_method`` (see `shown_methods`).
     """
 
     def __init__(self, release: Release) -> None:
         self.release = release
-        self.table: pa.Table = pa.concat_tables([_probe_rows(release, probe) for probe in SCORED_CONFIGS])
+        rows = pa.concat_tables([_probe_rows(release, probe) for probe in SCORED_CONFIGS])
+        self.table: pa.Table = rows.append_column("shown_method", shown_methods(rows))
         self._ids = self.table["input_id"].combine_chunks()
         self._hashes: Texts = np.empty(self.table.num_rows, dtype=object)
         self._hashed: Mask = np.zeros(self.table.num_rows, np.bool_)

@@ -146,13 +146,15 @@ def _score_run(inputs: FrozenInputs, run: PlannedInputs, scorer: _Scorer) -> pa.
 def _rows(inputs: FrozenInputs, run: PlannedInputs, scorer: _Scorer, scores: pa.Table) -> pa.Table:
     """The rows of one run, given the scores of its inputs."""
     rows = scores.num_rows
-    frozen = inputs.rows(_FROM_INPUT, run.positions)
+    frozen = inputs.rows((*_FROM_INPUT, "method", "shown_method"), run.positions)
+    # A run with a compressed cache answers inputs of another method, the full context.
+    method = pc.if_else(pc.equal(run.method, frozen["method"]), frozen["shown_method"], run.method)
     failed = np.asarray(run.error.is_valid())
     columns = {name: frozen[name] for name in _FROM_INPUT}
     columns |= {name: pa.array([run.run[name]] * rows, pa.string()) for name in _FROM_RUN}
     columns |= {name: scores[name] for name in (*ANSWER_FIELDS, "superseded")}
     columns |= {
-        "method": run.method,
+        "method": method,
         "ratio": run.ratio,
         "scorer": pa.array([scorer.rule] * rows, pa.string()),
         "retained": inputs.retained(run.positions, scorer.rule, scorer.retained),

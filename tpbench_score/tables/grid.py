@@ -67,11 +67,12 @@ WHOLE_STRICT = Measure("whole_strict", truth("whole_strict"))
 
 @dataclass(frozen=True)
 class Plan:
-    """A column before it is computed: which rows, which numbers."""
+    """A column before it is computed: which rows, which numbers; ``seed`` where it shows one sample only."""
 
     column: Column
     rows: Scores
     measures: tuple[Measure, ...]
+    seed: int | None = None
 
 
 def seed_label(seed: int) -> int | None:
@@ -110,15 +111,15 @@ def readable(rows: Scores) -> Mask:
     return np.where(rows["parsed"] == UNKNOWN, ~rows.is_in("reason", NOT_READABLE), rows["parsed"] == 1)
 
 
-def counts_of(rows: Scores, universe: Universe) -> Counts:
-    """The inputs behind rows of one method, probe, corpus and protocol, each once."""
+def counts_of(rows: Scores, universe: Universe, seed: int | None = None) -> Counts:
+    """The inputs behind rows of one method, probe, corpus and protocol, each once; ``seed``: of one sample only."""
     once = rows.take(np.unique(rows["input"], return_index=True)[1])
     status = once["status"]
     named = {name: code for code, name in enumerate(once.names["status"])}
     cells = cell_sizes(once)
     return Counts(
         planned=len(once),
-        total=sum(universe.size(*cell, planned) for cell, planned in cells),
+        total=sum(universe.size(*cell, planned, seed) for cell, planned in cells),
         parsed=int(readable(once).sum()),
         abstained=int((once["abstained"] == 1).sum()),
         errors=int((status == named.get("error", UNKNOWN)).sum()),
@@ -175,7 +176,7 @@ def method_rows(
         for method in chosen:
             rows = plan.rows.pick(method=method)
             if len(rows):
-                counts = counts_of(rows, universe)
+                counts = counts_of(rows, universe, plan.seed)
                 numbers = [replace(over_seeds(rows, measure), counts=counts) for measure in plan.measures]
                 cells[method] = Cell(tuple(numbers))
             else:

@@ -22,6 +22,7 @@ from tpbench_score.tables.grid import (
     marks_note,
     method_rows,
     ordered_methods,
+    seed_label,
     truth,
 )
 from tpbench_score.tables.main import corpora_of, facts, grid, protocols_and_ratios
@@ -47,7 +48,8 @@ def table_5(study: Study) -> list[TableResult]:
     def make(corpus: str, rows: Scores) -> list[Plan]:
         column = Column(f"{corpus}.{_P2}.retained", "Retained", corpus_label(corpus), ("retained",))
         mine = rows.pick(corpus=corpus)
-        return [Plan(column, mine.at_seed(min(mine.seeds())), (RETAINED,))]
+        seed = min(mine.seeds())
+        return [Plan(column, mine.at_seed(seed), (RETAINED,), seed=seed_label(seed))]
 
     note = "One sample: the first seed of each corpus."
     return grid(study, 5, "Current value still in the compressed context", (_P2,), make, note=note)

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
+
+from tpbench_score.method_settings import shown_methods
 
 Key = tuple[str, str, str, str, float | None]
 """(probe, corpus, protocol, method, ratio)"""
 
-INPUT_COLUMNS = ("corpus", "protocol", "method", "ratio")
+INPUT_COLUMNS = ("corpus", "protocol", "example_id", "method", "method_config", "ratio", "sample_seeds")
+_CELL = ("corpus", "protocol", "method", "ratio")
 
 
 def _ratio(value: float | None) -> float | None:
@@ -20,30 +25,64 @@ def _ratio(value: float | None) -> float | None:
 
 @dataclass(frozen=True)
 class Universe:
-    """Input counts of a release by probe, corpus, protocol, method and ratio; empty where no release is known."""
+    """Input counts of a release by probe, corpus, protocol, method and ratio; empty where no release is known.
+
+    Attributes:
+        sizes: Inputs of a cell.
+        sample_sizes: Inputs of a cell that belong to one sample seed.
+    """
 
     sizes: Mapping[Key, int] = field(default_factory=dict)
+    sample_sizes: Mapping[tuple[Key, int], int] = field(default_factory=dict)
 
     @classmethod
     def from_inputs(cls, inputs: Mapping[str, pa.Table]) -> Universe:
         """Counts the inputs of a release; ``inputs``: probe -> table with at least INPUT_COLUMNS."""
         sizes: dict[Key, int] = {}
+        sample_sizes: dict[tuple[Key, int], int] = {}
         for probe, table in inputs.items():
-            counted = table.select(list(INPUT_COLUMNS)).group_by(list(INPUT_COLUMNS)).aggregate([([], "count_all")])
-            for row in counted.to_pylist():
-                key = (probe, row["corpus"], row["protocol"], row["method"], _ratio(row["ratio"]))
+            named = table.append_column("probe", pa.array([probe] * table.num_rows, pa.string()))
+            table = table.set_column(table.schema.get_field_index("method"), "method", shown_methods(named))
+            for row in _counted(table.select(_CELL)):
+                key = _key(probe, row)
                 sizes[key] = sizes.get(key, 0) + row["count_all"]
-        return cls(sizes)
+            seeds = table["sample_seeds"].combine_chunks()
+            sampled = table.select(_CELL).take(pc.list_parent_indices(seeds))
+            sampled = sampled.append_column("seed", pc.list_flatten(seeds).cast(pa.int64()))
+            for row in _counted(sampled):
+                place = (_key(probe, row), row["seed"])
+                sample_sizes[place] = sample_sizes.get(place, 0) + row["count_all"]
+        return cls(sizes, sample_sizes)
 
-    def size(self, probe: str, corpus: str, protocol: str, method: str, ratio: float | None, planned: int) -> int:
+    def size(
+        self,
+        probe: str,
+        corpus: str,
+        protocol: str,
+        method: str,
+        ratio: float | None,
+        planned: int,
+        seed: int | None = None,
+    ) -> int:
         """Inputs of a cell; a method of the reader's cache answers the full-context inputs of its cell.
 
-        Never less than ``planned``: where nothing is known of the release, the plan is all there is.
+        Never less than ``planned``: where nothing is known of the release, the plan is all there is. ``seed``: only
+        those of one sample.
         """
         if ratio is not None and np.isnan(ratio):
             ratio = None
         for name in (method, "full_context"):
-            found = self.sizes.get((probe, corpus, protocol, name, _ratio(ratio)))
+            key = (probe, corpus, protocol, name, _ratio(ratio))
+            found = self.sizes.get(key) if seed is None else self.sample_sizes.get((key, seed))
             if found is not None:
                 return max(found, planned)
         return planned
+
+
+def _counted(table: pa.Table) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = table.group_by(table.column_names).aggregate([([], "count_all")]).to_pylist()
+    return rows
+
+
+def _key(probe: str, row: Mapping[str, Any]) -> Key:
+    return (probe, row["corpus"], row["protocol"], row["method"], _ratio(row["ratio"]))
