@@ -20,7 +20,7 @@ from tpbench_score.rules import DEFAULT_RULE
 from tpbench_score.scoring import score
 from tpbench_score.signature import signature_of
 from tpbench_score.tables.scores import Scores
-from tpbench_score.tables.study import Study, open_study
+from tpbench_score.tables.study import GOAL_PROBES, Study, open_study
 from tpbench_score.tables.universe import INPUT_COLUMNS, Universe
 
 _FREE_FORM = "free_form"
@@ -55,22 +55,42 @@ def load_study(
     scores = score(release, folders or None, allow_missing=allow_missing, rule=rule)
     rows = [folder.run for folder in folders] if folders else release.table("runs").to_pylist()
     judgments = release.table("judgments").to_pylist()
+    shown, left_out = without_unreadable(scores)
     study = open_study(
         Study(
-            Scores.from_arrow(scores),
+            Scores.from_arrow(shown),
             universe=Universe.from_inputs(_inputs(release)),
             kv_settings=_kv_settings(rows),
             judgments={(row["reference"], row["answer"]): row["label"] for row in judgments},
             references=_references(release),
             free_form=_free_form(release),
             with_intervals=with_intervals,
+            left_out=left_out,
         ),
         reader=reader,
         runs=runs,
     )
     chosen = pa.array(study.scores.present("run_id"), pa.string())
-    shown = scores.filter(pc.is_in(scores["run_id"], value_set=chosen))
-    return replace(study, signature=signature_of(shown))
+    used = scores.filter(pc.is_in(scores["run_id"], value_set=chosen))
+    return replace(study, signature=signature_of(used))
+
+
+def without_unreadable(scores: pa.Table) -> tuple[pa.Table, int]:
+    """The scores that tables show, and how many Chinese answers have something that they do not.
+
+    The published scorer splits Chinese goals into characters and finds no value inside a Chinese sentence: under
+    `paper-1` Chinese P1 and P3 are left out, and retention is unknown.
+    """
+    chinese = pc.starts_with(pc.fill_null(scores["language"], ""), "zh")
+    affected = pc.and_(chinese, pc.equal(scores["scorer"], DEFAULT_RULE))
+    count = pc.sum(affected).as_py() or 0
+    if not count:
+        return scores, 0
+    place = scores.schema.get_field_index("retained")
+    blank = pc.if_else(affected, pa.scalar(None, pa.bool_()), scores["retained"])
+    goals = pc.is_in(scores["probe"], value_set=pa.array(GOAL_PROBES))
+    kept = pc.invert(pc.and_(affected, goals))
+    return scores.set_column(place, scores.schema.field(place), blank).filter(kept), count
 
 
 def _columns(release: Release, config: str, columns: Sequence[str]) -> pa.Table:

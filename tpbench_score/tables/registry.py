@@ -28,7 +28,7 @@ from tpbench_score.tables import (
 )
 from tpbench_score.tables.grid import DELETIONS, KV_METHODS
 from tpbench_score.tables.model import TableResult, Unavailable
-from tpbench_score.tables.study import Study
+from tpbench_score.tables.study import GOAL_PROBES, Study
 
 
 @dataclass(frozen=True)
@@ -108,6 +108,7 @@ class Table:
     kind: Literal["table", "figure"] = "table"
 
 
+_RETENTION = (5, 6, 7)
 _P1, _P2, _P3 = "initial_goal", "current_value", "joint_recovery"
 _MAIN_P1, _MAIN_P2, _MAIN_P3 = (Need(probes=(probe,)) for probe in (_P1, _P2, _P3))
 _DELETED = Need(roles=deletion.ROLES, probes=(_P2,), methods=DELETIONS)
@@ -309,6 +310,14 @@ def make_tables(study: Study, tables: Iterable[Table] | None = None) -> list[Tab
     return out
 
 
+def _noted(result: TableResult, table: Table, study: Study) -> TableResult:
+    concerned = table.number in _RETENTION or any(set(need.probes) & set(GOAL_PROBES) for need in table.inputs)
+    if not study.left_out or not concerned:
+        return result
+    note = "Chinese P1, P3 and retention are left out: paper-1 has no rule for them. Use --scorer tpbench-1."
+    return replace(result, notes=(*result.notes, note))
+
+
 def _made(study: Study, table: Table) -> list[TableResult | Unavailable]:
     """The table for the main reader; for another where only that one has the outputs and none was asked for."""
     readers = [study.reader]
@@ -320,7 +329,7 @@ def _made(study: Study, table: Table) -> list[TableResult | Unavailable]:
             continue
         results = table.function(chosen)
         if results:
-            return [signed(result, study) for result in results]
+            return [signed(_noted(result, table, study), study) for result in results]
     missing = [phrase for need in table.inputs if (phrase := need.lacking(study))]
     missing = missing or [str(need) for need in table.inputs]
     return [Unavailable(table.number, table.title, "; ".join(missing), table.kind)]

@@ -14,6 +14,9 @@ from tpbench_score.signature import Signature
 from tpbench_score.tables.scores import Scores
 from tpbench_score.tables.universe import Universe
 
+GOAL_PROBES = ("initial_goal", "joint_recovery")
+"""The probes that ask for the user's goal, P1 and P3."""
+
 
 @dataclass(frozen=True)
 class Study:
@@ -30,6 +33,7 @@ class Study:
         free_form: the release's free-form inputs with their contexts, where it has any.
         with_intervals: whether rates get their bootstrap intervals.
         signature: what the scores were made from; each table adds the settings of its statistics.
+        left_out: Chinese answers scored by `paper-1`, whose P1, P3 and retention no table shows.
     """
 
     scores: Scores
@@ -42,6 +46,7 @@ class Study:
     free_form: Callable[[], pa.Table | None] = lambda: None
     with_intervals: bool = False
     signature: Signature | None = None
+    left_out: int = 0
 
     @property
     def others(self) -> list[str]:
