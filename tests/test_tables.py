@@ -112,6 +112,10 @@ def test_a_limited_run_says_n_of_n_and_keeps_its_plan_as_denominator() -> None:
             "method_config": ["recency"] * 385,
             "ratio": [0.3] * 385,
             "sample_seeds": [[42]] * 385,
+            "n_turns": [10] * 385,
+            "k_turns": [3] * 385,
+            "context_words": [25] * 385,
+            "full_context_words": [100] * 385,
         }
     )
     universe = Universe.from_inputs({"current_value": inputs})
@@ -119,6 +123,7 @@ def test_a_limited_run_says_n_of_n_and_keeps_its_plan_as_denominator() -> None:
     counts = first(made, "recency", "sgd.current_value.strict.r030").counts
     assert counts is not None
     assert (counts.answered, counts.total, counts.complete) == (40, 385, False)
+    assert (counts.turns_kept, counts.words_kept) == (pytest.approx(0.3), pytest.approx(0.25))
     assert any(note.startswith("(n of N)") for note in made.notes)
 
 

@@ -52,7 +52,11 @@ def _numbers(texts: Sequence[str], option: str) -> list[int]:
 )
 @click.option("--out", type=click.Path(path_type=Path), help="Write one file per table into this new folder.")
 @click.option("--ci", is_flag=True, help="Add 95% intervals, clustered by source dialogue.")
-@click.option("--counts", is_flag=True, help="Beside each accuracy: n, parse rate, abstained, errors, missing.")
+@click.option(
+    "--counts",
+    is_flag=True,
+    help="Beside each accuracy: n, parse rate, abstained, errors, missing, shares of turns and words kept.",
+)
 @click.option("--allow-missing", is_flag=True, help="Count planned inputs without an answer as wrong.")
 @click.option("--scorer", type=click.Choice(list(RULES)), default=DEFAULT_RULE, show_default=True, help="Scorer.")
 def command(

@@ -12,6 +12,8 @@ LABELS = (
     ("abstained", "abst."),
     ("errors", "err."),
     ("missing", "miss."),
+    ("turns_kept", "turns"),
+    ("words_kept", "words"),
 )
 
 
@@ -24,11 +26,12 @@ def _cells(counts: Counts | None) -> list[Cell]:
         Cell((Number(counts.planned, kind="count"),)),
         Cell((Number(parsed),)),
         *(Cell((Number(value, kind="count"),)) for value in plain),
+        *(Cell((Number(value),)) for value in (counts.turns_kept, counts.words_kept)),
     ]
 
 
 def with_counts(table: TableResult) -> TableResult:
-    """The table with n, parse rate, abstentions, errors and missing answers after every column that has counts."""
+    """The table with n, parse rate, abstentions, errors, missing answers and shares kept after each counted column."""
     counted = [
         column.accuracy and any(row.cells[i].counts is not None for row in table.rows)
         for i, column in enumerate(table.columns)

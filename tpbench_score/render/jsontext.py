@@ -46,6 +46,8 @@ def _cell(cell: Cell, parts: tuple[str, ...]) -> dict[str, Any]:
             "abstained": counts.abstained,
             "errors": counts.errors,
             "missing": counts.missing,
+            "turns_kept": counts.turns_kept,
+            "words_kept": counts.words_kept,
         }
     return out
 

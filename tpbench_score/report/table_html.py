@@ -49,7 +49,7 @@ def counts_element(result: TableResult) -> Markup:
     counted = _counts_only(result)
     if counted is None:
         return Markup()
-    summary = "Answers behind it: n, parse rate, abstained, errors, missing"
+    summary = "Answers behind it: n, parse rate, abstained, errors, missing, turns and words kept"
     return tag("details", tag("summary", summary), table_element(counted, f"Counts of {caption_of(result)}"))
 
 

@@ -117,6 +117,7 @@ def counts_of(rows: Scores, universe: Universe, seed: int | None = None) -> Coun
     status = once["status"]
     named = {name: code for code, name in enumerate(once.names["status"])}
     cells = cell_sizes(once)
+    turns, words = universe.kept_in([cell for cell, _ in cells])
     return Counts(
         planned=len(once),
         total=sum(universe.size(*cell, planned, seed) for cell, planned in cells),
@@ -124,6 +125,8 @@ def counts_of(rows: Scores, universe: Universe, seed: int | None = None) -> Coun
         abstained=int((once["abstained"] == 1).sum()),
         errors=int((status == named.get("error", UNKNOWN)).sum()),
         missing=int((status == named.get("missing", UNKNOWN)).sum()),
+        turns_kept=turns,
+        words_kept=words,
     )
 
 

@@ -40,6 +40,8 @@ class Counts:
         abstained: explicit refusals to answer.
         errors: inputs that ended in a reader error, counted as wrong.
         missing: planned inputs without an answer, counted as wrong.
+        turns_kept: mean share of the turns that the release's contexts of this cell keep, ``None`` where not known.
+        words_kept: the same for white-space words, against the marked full context.
     """
 
     planned: int
@@ -48,6 +50,8 @@ class Counts:
     abstained: int
     errors: int
     missing: int
+    turns_kept: float | None = None
+    words_kept: float | None = None
 
     @property
     def answered(self) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,7 +15,19 @@ from tpbench_score.method_settings import shown_methods
 Key = tuple[str, str, str, str, float | None]
 """(probe, corpus, protocol, method, ratio)"""
 
-INPUT_COLUMNS = ("corpus", "protocol", "example_id", "method", "method_config", "ratio", "sample_seeds")
+INPUT_COLUMNS = (
+    "corpus",
+    "protocol",
+    "example_id",
+    "method",
+    "method_config",
+    "ratio",
+    "sample_seeds",
+    "n_turns",
+    "k_turns",
+    "context_words",
+    "full_context_words",
+)
 _CELL = ("corpus", "protocol", "method", "ratio")
 
 
@@ -30,29 +42,33 @@ class Universe:
     Attributes:
         sizes: Inputs of a cell.
         sample_sizes: Inputs of a cell that belong to one sample seed.
+        kept: Mean share of the turns and of the words that the contexts of a cell keep, ``None`` where not known.
     """
 
     sizes: Mapping[Key, int] = field(default_factory=dict)
     sample_sizes: Mapping[tuple[Key, int], int] = field(default_factory=dict)
+    kept: Mapping[Key, tuple[float | None, float | None]] = field(default_factory=dict)
 
     @classmethod
     def from_inputs(cls, inputs: Mapping[str, pa.Table]) -> Universe:
         """Counts the inputs of a release; ``inputs``: probe -> table with at least INPUT_COLUMNS."""
         sizes: dict[Key, int] = {}
         sample_sizes: dict[tuple[Key, int], int] = {}
+        kept: dict[Key, tuple[float | None, float | None]] = {}
         for probe, table in inputs.items():
             named = table.append_column("probe", pa.array([probe] * table.num_rows, pa.string()))
             table = table.set_column(table.schema.get_field_index("method"), "method", shown_methods(named))
             for row in _counted(table.select(_CELL)):
                 key = _key(probe, row)
                 sizes[key] = sizes.get(key, 0) + row["count_all"]
+            kept |= {_key(probe, row): (row["turns_mean"], row["words_mean"]) for row in _shares(table)}
             seeds = table["sample_seeds"].combine_chunks()
             sampled = table.select(_CELL).take(pc.list_parent_indices(seeds))
             sampled = sampled.append_column("seed", pc.list_flatten(seeds).cast(pa.int64()))
             for row in _counted(sampled):
                 place = (_key(probe, row), row["seed"])
                 sample_sizes[place] = sample_sizes.get(place, 0) + row["count_all"]
-        return cls(sizes, sample_sizes)
+        return cls(sizes, sample_sizes, kept)
 
     def size(
         self,
@@ -77,6 +93,24 @@ class Universe:
             if found is not None:
                 return max(found, planned)
         return planned
+
+    def kept_in(self, cells: Sequence[Key]) -> tuple[float | None, float | None]:
+        """The shares of turns and words kept; unknown for cache methods, and where several cells stand together."""
+        if len(cells) != 1:
+            return None, None
+        probe, corpus, protocol, method, ratio = cells[0]
+        return self.kept.get((probe, corpus, protocol, method, _ratio(ratio)), (None, None))
+
+
+def _shares(table: pa.Table) -> list[dict[str, Any]]:
+    shares = table.select(_CELL)
+    for name, part, whole in (("turns", "k_turns", "n_turns"), ("words", "context_words", "full_context_words")):
+        of = pc.max_element_wise(table[whole].cast(pa.float64()), 1.0, skip_nulls=False)
+        shares = shares.append_column(name, pc.divide(table[part].cast(pa.float64()), of))
+    rows: list[dict[str, Any]] = (
+        shares.group_by(list(_CELL), use_threads=False).aggregate([("turns", "mean"), ("words", "mean")]).to_pylist()
+    )
+    return rows
 
 
 def _counted(table: pa.Table) -> list[dict[str, Any]]:
