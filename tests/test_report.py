@@ -391,13 +391,13 @@ def test_the_limit_leaves_out_whole_dialogues_and_says_so(
         table["corpus"].to_pylist(), table["dialogue_id"].to_pylist(), strict=True)}  # fmt: skip
     words = "".join(page(some).words)
     assert (
-        f"{len(data['outputs'])} of {total} answers are on this page, from {len(data['dialogues'])} of {len(asked)}"
+        f"{len(data['outputs'])} of {total:,} answers are on this page, from {len(data['dialogues'])} of {len(asked)}"
         in words
     )
     assert "SHA-256" in words
     none = report(release, "--outputs", run, "--items", 0, tmp_path / "none.html")
     assert "items-data" not in page(none).blocks
-    assert f"0 of {total} answers" in "".join(page(none).words)
+    assert f"0 of {total:,} answers" in "".join(page(none).words)
 
 
 def small_case(place: Path, texts: dict[str, Any], **changes: Any) -> tuple[Path, Path]:
