@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from tpbench_data.errors import BadInput
 from tpbench_data.judgments import is_right, label_of, pair_id
 from tpbench_score.agreement import RatedPair, agreement, answer_words, token_f1
+from tpbench_score.agreement_intervals import agreement_intervals
+from tpbench_score.statistics.agreement import Confusion
 
 
 def pair(name: str, positive: int, of: int, f1: float = 0.0, exact: bool = False) -> RatedPair:
@@ -90,3 +93,36 @@ def test_pair_ids_depend_on_both_texts_and_keep_their_alphabet() -> None:
 def test_only_equivalent_scores() -> None:
     assert [label_of(verdict) for verdict in (True, False, None)] == ["equivalent", "not_equivalent", "uncertain"]
     assert [is_right(label_of(verdict)) for verdict in (True, False, None)] == [True, False, False]
+
+
+def rated() -> tuple[list[RatedPair], dict[str, bool | None], dict[str, str]]:
+    pairs = [pair(f"p{k}", k % 5, 4, f1=(k * 7 % 10) / 10, exact=k % 9 == 0) for k in range(40)]
+    judged = {one.id: None if k % 11 == 0 else k % 3 > 0 for k, one in enumerate(pairs)}
+    return pairs, judged, {one.id: f"q{k // 3}" for k, one in enumerate(pairs)}
+
+
+def test_intervals_are_those_of_the_published_recipe() -> None:
+    pairs, judged, questions = rated()
+    resolved = [one for one in pairs if one.majority is not None]
+    names = list(dict.fromkeys(questions[one.id] for one in resolved))
+    draws = np.random.default_rng(20260928).integers(len(names), size=(10_000, len(names)))
+    by_question = [[one for one in resolved if questions[one.id] == name] for name in names]
+    accuracy, gain, balanced = [], [], []
+    for row in draws:
+        chosen = [one for place in row for one in by_question[place]]
+        judge = Confusion.count((one.majority, judged[one.id]) for one in chosen)
+        baseline = Confusion.count((one.majority, one.baseline) for one in chosen)
+        accuracy.append(judge.accuracy)
+        gain.append(judge.accuracy - baseline.accuracy)
+        balanced.append(float("nan") if judge.balanced_accuracy is None else judge.balanced_accuracy)
+    found = agreement_intervals(pairs, judged, questions)
+    for name, values in (("judge.accuracy", accuracy), ("gain", gain), ("judge.balanced_accuracy", balanced)):
+        assert found[name] == pytest.approx(np.nanquantile(values, [0.025, 0.975]))
+    assert found["judge.accuracy"] == pytest.approx((0.2726658476658477, 0.6875))
+
+
+def test_intervals_need_a_question_for_every_pair_and_none_without_pairs() -> None:
+    pairs, judged, questions = rated()
+    with pytest.raises(BadInput, match=r"p3.* has no question"):
+        agreement_intervals(pairs, judged, {name: value for name, value in questions.items() if name != "p3"})
+    assert set(agreement_intervals([], {}, {}).values()) == {None}

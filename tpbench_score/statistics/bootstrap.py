@@ -139,7 +139,7 @@ _BLOCK = 2_000
 """Resamples that are held as floating-point numbers at a time."""
 
 
-def _multiplicities(indices: Integers, clusters: int) -> Counts:
+def multiplicities(indices: Integers, clusters: int) -> Counts:
     """How often each resample holds each cluster, shape (resamples, clusters)."""
     out = np.empty((len(indices), clusters), dtype=np.uint16)
     for start in range(0, len(indices), _BLOCK):
@@ -152,7 +152,7 @@ def _multiplicities(indices: Integers, clusters: int) -> Counts:
 
 @functools.lru_cache(maxsize=24)
 def _drawn(recipe: Recipe, clusters: int) -> Counts:
-    return _multiplicities(recipe.draw(clusters), clusters)
+    return multiplicities(recipe.draw(clusters), clusters)
 
 
 def _resampled(drawn: Counts, sums: Floats) -> Floats:
@@ -240,7 +240,7 @@ def gap_intervals(contrasts: Sequence[Sequence[Sample]]) -> list[list[Interval |
             out.append([None] * len(contrast))
             continue
         clusters = len(sums[0].values)
-        drawn = _multiplicities(stream.draw(clusters, PUBLISHED.resamples), clusters)
+        drawn = multiplicities(stream.draw(clusters, PUBLISHED.resamples), clusters)
         out.append([_interval_of(s, _resampled(drawn, s.values), _resampled(drawn, s.rows)) for s in sums])
     return out
 
