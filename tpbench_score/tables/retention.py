@@ -29,6 +29,7 @@ from tpbench_score.tables.main import corpora_of, facts, grid, protocols_and_rat
 from tpbench_score.tables.model import Column, TableResult
 from tpbench_score.tables.scores import Scores
 from tpbench_score.tables.study import Study
+from tpbench_score.tables.universe import Universe
 
 _P2 = "current_value"
 _RETAINED_UNRANKED = Measure("retained", truth("retained"), bold=False, needs="retained")
@@ -87,7 +88,8 @@ def table_7(study: Study) -> list[TableResult]:
                 column = Column(key, group, corpus_label(corpus), ("strict", "retained"))
                 plans.append(Plan(column, mine.take(groups == group), (STRICT, _RETAINED_UNRANKED)))
         methods = [m for m in ordered_methods(plans) if m not in (*REFERENCE_METHODS, *KV_METHODS)]
-        made = method_rows(plans, study.universe, methods=methods, recipe=OWN if study.with_intervals else None)
+        # The release's sizes are of whole cells, not of slot groups.
+        made = method_rows(plans, Universe(), methods=methods, recipe=OWN if study.with_intervals else None)
         out.append(
             TableResult(
                 7,
