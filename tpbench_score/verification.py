@@ -45,7 +45,7 @@ class Mismatch:
         table: Its name.
         row: Label of the row, which is the method in most tables; "" where the table as a whole differs.
         column: Heading of the column.
-        part: What differs: the name of a number, or "counts", "text", "rows", "columns", "signature", "table".
+        part: What differs: the name of a number, or "counts", "kept", "text", "rows", "columns", "signature", "table".
         frozen: What was frozen.
         now: What is computed now.
         cells: Cells that differ in this table.
@@ -216,7 +216,7 @@ def _cell_difference(frozen: Json, now: Json) -> tuple[str, Any, Any] | None:
             if one.get(key) != one_now.get(key):
                 name = str(one.get("name") or "value")
                 return name if key == "value" else f"{name}, {key}", one.get(key), one_now.get(key)
-    for part in ("text", "counts"):
+    for part in ("text", "counts", "kept"):
         if frozen.get(part) != now.get(part):
             return part, frozen.get(part), now.get(part)
     before, after = (len(cell.get("numbers", [])) for cell in (frozen, now))

@@ -46,9 +46,9 @@ def _cell(cell: Cell, parts: tuple[str, ...]) -> dict[str, Any]:
             "abstained": counts.abstained,
             "errors": counts.errors,
             "missing": counts.missing,
-            "turns_kept": counts.turns_kept,
-            "words_kept": counts.words_kept,
         }
+        if counts.turns_kept is not None or counts.words_kept is not None:
+            out["kept"] = {"turns": counts.turns_kept, "words": counts.words_kept}
     return out
 
 
