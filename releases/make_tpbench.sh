@@ -66,11 +66,11 @@ answers() {
     batched shown budgets --corpus tpbench_en --protocol paper --ratio 0.1,0.5,0.7 --probe current_value --role budgets \
         --method recency,uniform_stride
     batched shown main_dycp --corpus tpbench_en --protocol paper --probe $three --method dycp
-    batched shown main_models $en --probe $three --method embedding_mmr,h2o_proxy
-    batched shown main_zh --corpus tpbench_zh --protocol paper --ratio 0.3 --probe $three --limit 60 \
+    batched shown main_zh --corpus tpbench_zh --protocol paper --ratio 0.3 --probe current_value --limit 30 \
         --method full_context,recency
-    batched shown matched --corpus tpbench_en --protocol matched --ratio 0.3 --probe current_value \
+    batched shown matched --corpus tpbench_en --protocol matched --ratio 0.3 --probe current_value --limit 40 \
         --method recency,embedding_mmr
+    batched shown main_models $en --probe initial_goal,current_value --method embedding_mmr,h2o_proxy
 }
 
 freeze() {
