@@ -20,7 +20,7 @@ from tpbench_score.render.numbers import decimal
 from tpbench_score.render.terminal import print_tables
 from tpbench_score.tables import Cell, Column, Counts, Number, Row, SeedValue, TableResult, Unavailable
 
-COUNTS = Counts(planned=40, total=385, parsed=30, abstained=4, errors=3, missing=2)
+COUNTS = Counts(planned=40, total=385, parsed=30, abstained=4, errors=3, missing=2, turns_kept=0.3, words_kept=0.25)
 
 
 def sample(label: str = "Recency", text: str = "", **number: object) -> TableResult:
@@ -192,7 +192,16 @@ def test_json_holds_the_unrounded_number_and_its_seeds() -> None:
 
 def test_counts_stand_beside_their_column() -> None:
     made = with_counts(sample(counts=COUNTS))
-    assert [c.heading for c in made.columns] == ["SGD r = 0.30", "n", "parsed", "abst.", "err.", "miss."]
+    assert [c.heading for c in made.columns] == [
+        "SGD r = 0.30",
+        "n",
+        "parsed",
+        "abst.",
+        "err.",
+        "miss.",
+        "turns",
+        "words",
+    ]
     assert "| 40 | 0.750 | 4 | 3 | 2 |" in to_markdown([made])
     header = to_csv([made]).splitlines()[0].split(",")
     assert len(set(header)) == len(header)
