@@ -1,112 +1,119 @@
-"""Two settings of one method stand in two rows, and "n of N" counts one sample where one sample is shown."""
+"""The printed form of a method: what is printed reads back equal, whatever text or number stands in it."""
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
-from typing import Any
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import ClassVar, Literal
 
-import pyarrow as pa
-from conftest import run_command
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from tpbench_data.canonical import prompt_hash
-from tpbench_data.files import write_parquet
-from tpbench_data.release.reader import Release
-from tpbench_data.release.schema import OUTPUTS, PLAN, RUNS
-from tpbench_data.run_folder import write_run_row
-from tpbench_score.method_settings import shown_methods
-
-METHOD = '''from dataclasses import dataclass
-
-from tpbench_data.selectors import ScoredSelector
+from tpbench_data.errors import BadInput
+from tpbench_data.selectors import SelectionInput, Selector
+from tpbench_data.selectors.settings import check_setting_types, make_method, parse_method, split_methods
 
 
 @dataclass(frozen=True)
-class Long(ScoredSelector):
-    """Turns with many words of at least some length."""
+class Every(Selector):
+    """A method with one setting of each kind."""
 
-    name = "long_words"
-    summary = "turns with long words"
-    min_length: int = 1
+    name: ClassVar[str] = "every"
+    summary: ClassVar[str] = "a setting of each kind"
 
-    def scores(self, item):
-        return [float(sum(len(word) >= self.min_length for word in text.split())) for text in item.texts]
-'''
+    count: int = 1
+    weight: float = 0.5
+    text: str = "plain"
+    flag: bool = False
+    mode: Literal["slow", "quick mode"] = "slow"
+    limit: int | None = None
+    note: str | None = None
+
+    def pick(self, item: SelectionInput, k: int) -> Iterable[int]:
+        return range(k)
 
 
-def inputs(*rows: tuple[str, str, str, list[int]]) -> pa.Table:
-    return pa.table(
-        {
-            "probe": ["current_value"] * len(rows),
-            "corpus": ["sgd"] * len(rows),
-            "protocol": ["paper"] * len(rows),
-            "example_id": [example for example, *_ in rows],
-            "method": [method for _, method, _, _ in rows],
-            "method_config": pa.array([config for _, _, config, _ in rows], pa.string()),
-            "ratio": [0.3] * len(rows),
-            "sample_seeds": pa.array([seeds for *_, seeds in rows], pa.list_(pa.int64())),
-        }
+METHODS: dict[str, type[Selector]] = {"every": Every}
+
+
+@given(
+    st.builds(
+        Every,
+        count=st.integers(),
+        weight=st.floats(allow_nan=False, allow_infinity=False),
+        text=st.text(),
+        flag=st.booleans(),
+        mode=st.sampled_from(["slow", "quick mode"]),
+        limit=st.none() | st.integers(),
+        note=st.none() | st.text() | st.just("none"),
     )
+)
+def test_any_settings_read_back_equal_and_survive_a_comma_list(method: Every) -> None:
+    printed = str(method)
+    assert parse_method(printed, METHODS) == method
+    assert str(parse_method(printed, METHODS)) == printed
+    assert split_methods(f"recency,{printed},first_turns") == ["recency", printed, "first_turns"]
+    assert all(char >= " " for char in printed), "a line end inside a stored name would tear files by line"
+    assert not set(printed) & set("\x85\u2028\u2029")
 
 
-def test_settings_that_answer_the_same_question_of_a_sample_are_told_apart() -> None:
-    table = inputs(
-        ("a", "mine", "mine(n=1)", [42]), ("a", "mine", "mine(n=2)", [42, 43]), ("b", "mine", "mine(n=1)", [43]),
-        ("a", "recency", "recency", [42]),
-    )  # fmt: skip
-    assert shown_methods(table).to_pylist() == ["mine(n=1)", "mine(n=2)", "mine(n=1)", "recency"]
+def test_only_settings_that_differ_from_the_default_are_printed() -> None:
+    assert str(Every()) == "every"
+    assert str(Every(weight=0.1, text="a b", limit=3)) == 'every(weight=0.1, text="a b", limit=3)'
+    assert str(Every(text="hf:ORG/model-1@ab12")) == "every(text=hf:ORG/model-1@ab12)"
 
 
-def test_settings_of_different_samples_stay_one_method() -> None:
-    table = inputs(("a", "random", "random(seed=42)", [42]), ("a", "random", "random(seed=43)", [43]))
-    assert shown_methods(table).to_pylist() == ["random", "random"]
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("every(count=1.5)", "not a whole number"),
+        ("every(weight=nan)", "not a number"),
+        ("every(weight=inf)", "not a number"),
+        ("every(weight=1e999)", "not a number"),
+        ("every(flag=yes)", "not true or false"),
+        ("every(mode=quick)", "Known: slow, quick mode"),
+        ("every(count=1, count=2)", "given twice"),
+        ("every(size=1)", "Its settings: count, weight"),
+        ("every(count)", "cannot be read"),
+        ("every(count=1 weight=2)", "cannot be read"),
+        ('every(text="a)', "cannot be read"),
+        ('every(text="\\x")', "not a quoted text"),
+        ("every(count=1", "is not a method"),
+        ("Every", "is not a method"),
+        ("other", "Known methods: every"),
+    ],
+)
+def test_a_setting_that_does_not_fit_is_told(text: str, message: str) -> None:
+    with pytest.raises(BadInput) as caught:
+        parse_method(text, METHODS)
+    assert message in str(caught.value)
 
 
-def test_inputs_outside_all_samples_are_told_apart_too() -> None:
-    table = inputs(("a", "mine", "mine(n=1)", []), ("a", "mine", "mine(n=2)", []))
-    assert shown_methods(table).to_pylist() == ["mine(n=1)", "mine(n=2)"]
+def test_a_method_that_refuses_its_settings_is_bad_input_not_a_traceback() -> None:
+    @dataclass(frozen=True)
+    class Picky(Every):
+        name: ClassVar[str] = "picky"
+
+        def __post_init__(self) -> None:
+            if self.count > 1:
+                raise ValueError("count is too high")
+
+    with pytest.raises(BadInput, match="count is too high"):
+        make_method(Picky, "count=2")
 
 
-def answer_all(release: Path, folder: Path) -> None:
-    """A run that gives the old value under the default setting and the current one under the other."""
-    rows = Release.open(release).table("current_value").to_pylist()
-    rows = [row for row in rows if row["method"] == "long_words"]
-    run: dict[str, Any] = dict.fromkeys(RUNS.names)
-    folder.mkdir()
-    write_run_row(folder, run | {"run_id": "r-00000000", "reader": "r", "role": "main", "n_planned": len(rows)})
-    plan = [
-        {"input_id": row["input_id"], "probe": "current_value", "method": row["method"], "ratio": row["ratio"],
-         "prompt_hash": prompt_hash(row["prompt"])}
-        for row in rows
-    ]  # fmt: skip
-    answers = [
-        {"run_id": "r-00000000", "input_id": row["input_id"], "method": row["method"], "ratio": row["ratio"],
-         "text": json.dumps({"value": row["reference_value" if "5" in row["method_config"] else "old_value"]})}
-        for row in rows
-    ]  # fmt: skip
-    write_parquet(folder / "plan.parquet", pa.Table.from_pylist(plan, schema=PLAN))
-    write_parquet(folder / "outputs.parquet", pa.Table.from_pylist(answers, schema=OUTPUTS))
+def test_a_setting_of_a_type_that_cannot_be_printed_is_refused() -> None:
+    @dataclass(frozen=True)
+    class Listed(Every):
+        parts: tuple[int, ...] = ()
+
+    check_setting_types(Every)
+    with pytest.raises(BadInput, match="setting 'parts'"):
+        check_setting_types(Listed)
 
 
-def test_tables_show_a_row_per_setting_and_count_one_sample(built_once: Path, tmp_path: Path) -> None:
-    (tmp_path / "mine.py").write_text(METHOD, encoding="utf-8")
-    release = built_once
-    for number, setting in enumerate(("", "(min_length=5)")):
-        out = tmp_path / f"R{number}"
-        done = run_command(
-            "tpbench-generate", "select", "--release", release, "--method", f"{tmp_path}/mine.py:Long{setting}",
-            "--ratio", 0.3, "--probe", "current_value", "--out", out,
-        )  # fmt: skip
-        assert done.returncode == 0, done.stderr
-        release = out
-    answer_all(release, tmp_path / "run")
-    done = run_command("tpbench-score", "tables", release, "--outputs", tmp_path / "run", "--table", "5,24")
-    assert done.returncode == 0, done.stderr
-    rows = {line.split("|")[1].strip(): line.split("|")[2:-1] for line in done.stdout.splitlines() if "long" in line}
-    configs = sorted({row["method_config"] for row in Release.open(release).table("current_value").to_pylist()
-                      if row["method"] == "long_words"})  # fmt: skip
-    assert len(configs) == 2
-    for config in configs:
-        (label,) = [label for label in rows if label.replace("\\", "") == config]
-        assert ("1.000" in rows[label][0]) == ("5" in config)
-    assert " of " not in done.stdout.split("Table 24")[0].split("One sample")[0].replace("n of the N", "")
+@pytest.mark.parametrize("text", ["", " , ", "a,a", "a(x=1),a(x=1)"])
+def test_an_empty_or_repeating_list_is_refused(text: str) -> None:
+    with pytest.raises(BadInput):
+        split_methods(text)
