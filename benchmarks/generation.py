@@ -41,10 +41,7 @@ def workload(corpus: Path, folder: Path, answers: int) -> list[PlannedInput]:
         for row in release.table(probe).to_pylist():
             rows.setdefault(row["example_id"], []).append({**row, "probe": probe})
     complete = [row for found in rows.values() if len({row["probe"] for row in found}) == len(PROBES) for row in found]
-    return [
-        PlannedInput(row["input_id"], row["probe"], row["method"], row["ratio"], tuple(row["prompt"]), row["template"])
-        for row in complete[:answers]
-    ]
+    return [PlannedInput.from_row(row["probe"], row) for row in complete[:answers]]
 
 
 def opened(name: str, new_tokens: int, *, share: bool) -> TransformersReader:

@@ -246,3 +246,15 @@ def test_groups_cover_all_rows_in_order_and_share_what_they_say(prompts: list[li
         assert all(ids[: group.shared] == rows[0][: group.shared] for ids in rows)
         assert all(len(ids) > group.shared for ids in rows)
         assert (len(rows) > 1) == (group.shared > 0)
+
+
+@given(st.integers(1, 999), st.none() | st.integers(1, 99_999), st.booleans())
+def test_a_recorded_batch_plan_reads_back(size: int, tokens: int | None, share: bool) -> None:
+    batching = Batching(size, tokens, share=share)
+    assert Batching.from_text(str(batching)) == batching
+    assert Batching.from_text(f"{batching}; length-sorted, batch_size=1") == batching
+
+
+def test_a_batch_plan_that_is_none_is_refused() -> None:
+    with pytest.raises(BadInput, match="cannot read the batch plan 'None'"):
+        Batching.from_text("None")

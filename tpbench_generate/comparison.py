@@ -116,8 +116,22 @@ def differences(
         ours, theirs = reference[place], answers[place]
         if ours == theirs:
             continue
-        # Neither is a beginning of the other: both end with a stop token or at the same limit.
-        token = next(k for k, (one, two) in enumerate(zip(ours, theirs, strict=False)) if one != two)
-        logits = reader.next_logits([*prompts[place], *ours[:token]])
-        found.append(Difference(place, token, logits[ours[token]] - logits[theirs[token]]))
+        token, gap = parting(reader, prompts[place], ours, theirs)
+        found.append(Difference(place, token, gap))
     return tuple(found)
+
+
+def parting(
+    reader: TransformersReader, prompt: Prompt, ours: Sequence[int], theirs: Sequence[int]
+) -> tuple[int, float]:
+    """Where two answers to a prompt part, in tokens from 0, and the logit of our token there minus that of theirs.
+
+    Neither is a beginning of the other: both end with a stop token or at the same limit. Answers that are equal as
+    tokens part at their end.
+    """
+    token = next(
+        (place for place, (one, two) in enumerate(zip(ours, theirs, strict=False)) if one != two),
+        min(len(ours), len(theirs)) - 1,
+    )
+    logits = reader.next_logits([*prompt, *ours[:token]])
+    return token, logits[ours[token]] - logits[theirs[token]]

@@ -6,6 +6,7 @@ with float arithmetic the answers of a batch may depend on its composition.
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -32,6 +33,9 @@ _COLUMNS = [
     "prompt",
     "template",
 ]
+
+_SHARED = ", shared beginnings"
+_RECORDED = re.compile(rf"\bbatch_size=(\d+)(?:, batch_tokens=(\d+))?({_SHARED})?")
 
 
 @dataclass(frozen=True)
@@ -83,7 +87,16 @@ class Batching:
     def __str__(self) -> str:
         """What the `runs` row records."""
         limits = f"batch_size={self.size}" + (f", batch_tokens={self.tokens}" if self.tokens else "")
-        return f"length-sorted, {limits}" + (", shared beginnings" if self.share else "")
+        return f"length-sorted, {limits}" + (_SHARED if self.share else "")
+
+    @classmethod
+    def from_text(cls, text: str) -> Batching:
+        """What a `runs` row records, read back; the first where the parts of a run had several."""
+        first = text.split(";")[0]
+        found = _RECORDED.search(first)
+        if found is None:
+            raise BadInput(f"cannot read the batch plan {first!r}", field="batch_plan")
+        return cls(int(found[1]), None if found[2] is None else int(found[2]), share=found[3] is not None)
 
     def cut(self, groups: Sequence[Sequence[str]], tokens: Mapping[str, int | None]) -> tuple[tuple[str, ...], ...]:
         """Fills batches with groups of prompts, in order; a group that is too large for a batch is divided.
@@ -117,6 +130,11 @@ class PlannedInput:
     ratio: float | None
     prompt: tuple[Mapping[str, str], ...]
     template: str = ""
+
+    @classmethod
+    def from_row(cls, probe: str, row: Mapping[str, Any]) -> PlannedInput:
+        """The input that a row of the config ``probe`` holds; the row has a prompt."""
+        return cls(row["input_id"], probe, row["method"], row["ratio"], tuple(row["prompt"]), row["template"] or "")
 
 
 @dataclass(frozen=True)
@@ -183,12 +201,7 @@ def select_inputs(tables: Mapping[str, pa.Table], selection: Selection, *, relea
             field="prompt",
             remedy="An import may lack prompts; choose other inputs with --probe, --method or --corpus",
         )
-    return [
-        PlannedInput(
-            row["input_id"], row["probe"], row["method"], row["ratio"], tuple(row["prompt"]), row["template"] or ""
-        )
-        for row in chosen
-    ]
+    return [PlannedInput.from_row(row["probe"], row) for row in chosen]
 
 
 def make_plan(

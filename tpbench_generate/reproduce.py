@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
@@ -13,6 +12,7 @@ from tpbench_data.release.reader import Release
 from tpbench_data.release.schema import INPUT_CONFIGS
 from tpbench_data.run_folder import RunFolder
 from tpbench_generate.answering import answer_batch, encoder_of
+from tpbench_generate.comparison import parting
 from tpbench_generate.demonstrations import DEMONSTRATIONS
 from tpbench_generate.identity import settings_columns
 from tpbench_generate.plan import Batching, Plan, PlannedInput, make_plan
@@ -20,10 +20,7 @@ from tpbench_generate.readers import find_reader, open_reader
 from tpbench_generate.readers.base import Encoded, Reader
 from tpbench_generate.readers.transformers_reader import TransformersReader
 
-_SIZE = re.compile(r"\bbatch_size=(\d+)")
-_TOKENS = re.compile(r"\bbatch_tokens=(\d+)")
 _OPTIONS = ("max_new_tokens", "max_input_tokens", "truncation_side", "dtype", "attention")
-_ENDS = re.compile(r"\+[\w.-]+@\w+$")
 
 Say = Callable[[str], None]
 
@@ -77,9 +74,7 @@ def draw(release: Release, runs: Sequence[RunFolder], n: int, seed: int) -> list
             probe, row = prompts.get(output["input_id"], ("", None))
             if output["error"] is not None or row is None or row["prompt"] is None:
                 continue
-            planned = PlannedInput(
-                row["input_id"], probe, row["method"], row["ratio"], tuple(row["prompt"]), row["template"] or ""
-            )
+            planned = PlannedInput.from_row(probe, row)
             key = sha256(f"{seed}|{folder.run['run_id']}|{row['input_id']}".encode()).hexdigest()
             found.append((key, Saved(folder.run, planned, output["text"])))
     if not found:
@@ -117,8 +112,9 @@ def _answered_again(
     run_id: str, group: Sequence[Saved], reader_name: str | None, device: str, say: Say
 ) -> list[Changed]:
     run = group[0].run
-    batching = _batching(str(run["batch_plan"]))
-    name = reader_name or _ENDS.sub("", run["reader"])
+    batching = Batching.from_text(str(run["batch_plan"]))
+    shown = f"+{run['demonstration']}" if run["demonstration"] else ""
+    name = reader_name or run["reader"].removesuffix(shown)
     options = {key: run[key] for key in _OPTIONS if run[key] is not None}
     sharing: dict[str, Any] = {"share_beginnings": True} if batching.share else {}
     reader = open_reader(find_reader(name), say=say, device=device, **options, **sharing)
@@ -145,18 +141,9 @@ def _answered_again(
     ]
 
 
-def _batching(text: str) -> Batching:
-    """The batch plan that a run recorded; the first one where its parts had several."""
-    first = text.split(";")[0]
-    size, tokens = _SIZE.search(first), _TOKENS.search(first)
-    if size is None:
-        raise BadInput(f"cannot read the batch plan {first!r}", field="batch_plan")
-    return Batching(int(size[1]), None if tokens is None else int(tokens[1]), share="shared beginnings" in first)
-
-
 def _changed(reader: Reader, plan: Plan, key: str, saved: Saved, now: str) -> Changed:
     token = gap = None
     prompt = reader.encode(plan.prompts[key])
     if isinstance(reader, TransformersReader) and isinstance(prompt, Encoded):
-        token, gap = reader.gap_between(prompt.ids, now, saved.text)
+        token, gap = parting(reader, prompt.ids, reader.answer_tokens(now), reader.answer_tokens(saved.text))
     return Changed(saved.run["run_id"], saved.planned.input_id, saved.text, now, token, gap)

@@ -184,20 +184,10 @@ class TransformersReader(Reader):
         logits: list[float] = found.logits[0, -1].float().tolist()
         return logits
 
-    def gap_between(self, prompt: Sequence[int], chosen: str, other: str) -> tuple[int, float]:
-        """Where two different answers to a prompt part, in tokens from 0, and the logits' difference there.
-
-        The gap is the logit of the next token of ``chosen`` minus that of ``other``; an answer that ends is followed
-        by the stop token.
-        """
+    def answer_tokens(self, text: str) -> list[int]:
+        """The tokens of an answer and the stop token; they spell the text, and need not be those it was made of."""
         stop = (self.settings.stop_token_ids or [self._pad])[0]
-        ours, theirs = ([*self._tokenizer.encode(text, add_special_tokens=False), stop] for text in (chosen, other))
-        token = next(
-            (place for place, (one, two) in enumerate(zip(ours, theirs, strict=False)) if one != two),
-            min(len(ours), len(theirs)) - 1,
-        )
-        logits = self.next_logits([*prompt, *ours[:token]])
-        return token, logits[ours[token]] - logits[theirs[token]]
+        return [*self._tokenizer.encode(text, add_special_tokens=False), stop]
 
     def _answer(self, new_ids: list[int]) -> Answer:
         kept = self.until_stop(new_ids)
