@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+
+from tpbench_score.sample_seeds import explode
 
 SETTING_COLUMNS = ("probe", "corpus", "protocol", "example_id", "method", "ratio")
 """What one row of a method is asked for once per sample, in each of its settings."""
@@ -29,13 +30,9 @@ def shown_methods(inputs: pa.Table) -> pa.ChunkedArray:
 
 
 def _in_several_settings(inputs: pa.Table, configs: pa.ChunkedArray) -> pa.Array:
-    seeds = inputs["sample_seeds"].combine_chunks()
-    entries = np.asarray(pc.list_parent_indices(seeds))
-    without = np.setdiff1d(np.arange(inputs.num_rows), entries)
-    rows = pa.array(np.concatenate([entries, without]))
+    entries, seeds = explode(inputs["sample_seeds"])
+    rows = pa.array(entries)
     one = inputs.select(SETTING_COLUMNS).take(rows)
-    one = one.append_column("config", configs.take(rows))
-    flat = pa.concat_arrays([pc.list_flatten(seeds).cast(pa.int64()), pa.nulls(len(without), pa.int64())])
-    one = one.append_column("seed", flat)
+    one = one.append_column("config", configs.take(rows)).append_column("seed", pa.array(seeds))
     settings = one.group_by([*SETTING_COLUMNS, "seed"]).aggregate([("config", "count_distinct")])
     return pc.unique(settings.filter(pc.greater(settings["config_count_distinct"], 1))["method"]).cast(pa.string())

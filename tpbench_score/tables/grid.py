@@ -10,11 +10,12 @@ import numpy as np
 import numpy.typing as npt
 
 from tpbench_data.names import method_label, method_rank
+from tpbench_score.sample_seeds import NO_SEED
 from tpbench_score.statistics.bootstrap import OWN, Recipe, Sample, intervals
 from tpbench_score.statistics.ranks import best
 from tpbench_score.statistics.seeds import sample_sd, seed_mean
 from tpbench_score.tables.model import Cell, Column, Counts, Number, Row, SeedValue
-from tpbench_score.tables.scores import NO_SEED, UNKNOWN, Mask, Scores
+from tpbench_score.tables.scores import UNKNOWN, Mask, Scores
 from tpbench_score.tables.universe import Universe
 
 REFERENCE_METHODS = ("full_context", "no_context", "oracle_evidence")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from tpbench_score.sample_seeds import NO_SEED
 from tpbench_score.tables.gaps import gap_table
 from tpbench_score.tables.grid import (
     KV_METHODS,
@@ -20,7 +21,7 @@ from tpbench_score.tables.grid import (
 )
 from tpbench_score.tables.main import column, grid, other_readers, protocols_and_ratios
 from tpbench_score.tables.model import TableResult
-from tpbench_score.tables.scores import NO_SEED, Scores
+from tpbench_score.tables.scores import Scores
 from tpbench_score.tables.study import Study
 
 _P3 = "joint_recovery"

@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from tpbench_data.names import PROBE_LABELS, PROBES, ROLES, corpus_label
+from tpbench_score.sample_seeds import NO_SEED
 from tpbench_score.tables.grid import REFERENCE_METHODS, ratio_text
 from tpbench_score.tables.main import corpora_of
 from tpbench_score.tables.model import Cell, Column, Row, TableResult
-from tpbench_score.tables.scores import NO_SEED, Scores
+from tpbench_score.tables.scores import Scores
 from tpbench_score.tables.study import Study
 
 _COLUMNS = tuple(

@@ -16,12 +16,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tpbench_data.errors import BadInput
+from tpbench_score.sample_seeds import NO_SEED, explode
 
 Array = npt.NDArray[Any]
 Mask = npt.NDArray[np.bool_]
-
-NO_SEED = -1
-"""Stands for "belongs to no sample" among seeds."""
 
 UNKNOWN = -1
 """Null in a column of truth values that may be null."""
@@ -127,7 +125,7 @@ class Scores:
         columns["token_f1"] = _numbers(table["token_f1"], 0.0, np.float64)
         columns["selector_seed"] = _numbers(table["selector_seed"], NO_SEED, np.int64)
         columns["input"] = np.arange(table.num_rows, dtype=np.int64)
-        entries, seeds = _explode(table["sample_seeds"], table.num_rows)
+        entries, seeds = explode(table["sample_seeds"])
         exploded = {name: column[entries] for name, column in columns.items()}
         exploded["seed"] = seeds
         return cls(exploded, names)
@@ -194,16 +192,3 @@ class Scores:
     def input_order(self) -> Scores:
         """Entries seed by seed, inside a seed in the release's input order: the row order of the published files."""
         return self.take(np.lexsort((self["input"], self["seed"])))
-
-
-def _explode(column: pa.ChunkedArray, rows: int) -> tuple[Array, Array]:
-    lists = column.combine_chunks()
-    if isinstance(lists, pa.ChunkedArray):
-        lists = pa.concat_arrays(lists.chunks)
-    parents = np.asarray(pc.list_parent_indices(lists)).astype(np.int64)
-    seeds = np.asarray(pc.list_flatten(lists).to_numpy(zero_copy_only=False)).astype(np.int64)
-    without = np.setdiff1d(np.arange(rows, dtype=np.int64), parents)
-    entries = np.concatenate([parents, without])
-    seeds = np.concatenate([seeds, np.full(len(without), NO_SEED, dtype=np.int64)])
-    order = np.argsort(entries, kind="stable")
-    return entries[order], seeds[order]

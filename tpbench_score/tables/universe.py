@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tpbench_score.method_settings import shown_methods
+from tpbench_score.sample_seeds import explode
 
 Key = tuple[str, str, str, str, float | None]
 """(probe, corpus, protocol, method, ratio)"""
@@ -62,9 +63,8 @@ class Universe:
                 key = _key(probe, row)
                 sizes[key] = sizes.get(key, 0) + row["count_all"]
             kept |= {_key(probe, row): (row["turns_mean"], row["words_mean"]) for row in _shares(table)}
-            seeds = table["sample_seeds"].combine_chunks()
-            sampled = table.select(_CELL).take(pc.list_parent_indices(seeds))
-            sampled = sampled.append_column("seed", pc.list_flatten(seeds).cast(pa.int64()))
+            entries, seeds = explode(table["sample_seeds"])
+            sampled = table.select(_CELL).take(pa.array(entries)).append_column("seed", pa.array(seeds))
             for row in _counted(sampled):
                 place = (_key(probe, row), row["seed"])
                 sample_sizes[place] = sample_sizes.get(place, 0) + row["count_all"]
