@@ -13,12 +13,13 @@ The limits are 700 MB resident and three times the time of step 1; exit 1 where 
 from __future__ import annotations
 
 import json
-import resource
 import subprocess
 import sys
 import tempfile
 import time
 from pathlib import Path
+
+from memory import peak_megabytes
 
 ROOT = Path(__file__).resolve().parent.parent
 MAX_MEGABYTES = 700
@@ -54,16 +55,6 @@ def measured(step: str, path: Path) -> dict[str, float]:
     output = subprocess.run(command, check=True, capture_output=True, text=True, cwd=ROOT).stdout
     found: dict[str, float] = json.loads(output)
     return found
-
-
-def peak_megabytes() -> float:
-    """Peak resident megabytes of this process; on Linux without what the process that started it held."""
-    status = Path("/proc/self/status")
-    if status.exists():
-        (line,) = (line for line in status.read_text(encoding="utf-8").splitlines() if line.startswith("VmHWM:"))
-        return int(line.split()[1]) * 1024 / 1e6
-    unit = 1 if sys.platform == "darwin" else 1024  # bytes there, KiB elsewhere
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 1e6
 
 
 def run_step(step: str, path: Path) -> None:
