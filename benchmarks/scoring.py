@@ -4,8 +4,9 @@
 
 1. 200,000 P2 outputs over 5,000 contexts: `tpbench_score.score` against a plain scorer that takes one row at a time.
    Both give the same verdicts, which is checked.
-2. `tpbench-score tables --ci` (10,000 resamples) over 76,000 outputs, about as many as were published: processor
-   seconds and memory.
+2. `tpbench-score tables --ci` (10,000 resamples) over about 76,000 outputs, as many as were published, in all the
+   paper's roles (`scoring_release.py`), so that every table and figure is made: processor seconds and memory. Beside
+   it `tpbench-score report`, which has no limit.
 3. `tpbench-score --help`: wall seconds, the least of five.
 
 The limits are 25 times the plain scorer, 10 s and 600 MB, and 0.3 s; exit 1 where one is passed.
@@ -21,28 +22,18 @@ import sys
 import tempfile
 import time
 import unicodedata
-from collections.abc import Callable, Sequence
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
+from scoring_release import make_release, published_size, rows_of, run_folder
 from table import markdown, save
 
-from tpbench_data.build import build
-from tpbench_data.build_plan import BuildPlan
-from tpbench_data.canonical import prompt_hash
-from tpbench_data.files import write_parquet, write_text
-from tpbench_data.release.reader import Release
-from tpbench_data.release.schema import OUTPUTS, PLAN, RUNS
-from tpbench_data.run_folder import RunFolder, write_run_row
-from tpbench_data.synthetic.generate import plain_lines, synthesize
 from tpbench_score import score
+from tpbench_score.tables.registry import FIGURES, TABLES
 
 ROOT = Path(__file__).resolve().parent.parent
-DELETIONS = ("drop_update", "drop_update_control", "drop_evidence", "drop_evidence_control")
 LEAST_TIMES, MOST_SECONDS, MOST_MEGABYTES, MOST_HELP = 25, 10.0, 600.0, 0.3
-CONTEXTS, READERS, TABLE_OUTPUTS = 5_000, 40, 76_000
+CONTEXTS, READERS = 5_000, 40
 
 # A process of its own with no import before the command's: the command chooses how memory is allocated.
 _CHILD = """
@@ -56,57 +47,6 @@ try:
 finally:
     print(time.process_time(), peak_megabytes(), file=sys.stderr)
 """
-
-
-def make_release(folder: Path, probes: Sequence[str], per_type: int, **options: Any) -> Release:
-    """A release of synthetic dialogues in both languages."""
-    corpora = {}
-    for language in ("en", "zh"):
-        corpora[f"tpbench_{language}"] = folder / f"tpbench_{language}.jsonl"
-        write_text(corpora[f"tpbench_{language}"], plain_lines(synthesize(language, 1, per_type)))
-    build(BuildPlan(corpora, probes=tuple(probes), **options), folder / "release")
-    return Release.open(folder / "release")
-
-
-def answer(row: dict[str, Any], reader: str) -> str:
-    """What a reader might say: right, outdated, wrong, wordy, malformed, or nothing; drawn by hash."""
-    draw = int.from_bytes(sha256(f"{reader}|{row['input_id']}".encode()).digest()[:4], "big") % 100
-    value, old = row.get("reference_value") or "", row.get("old_value") or "nothing"
-    said = {True: value, False: old}[draw % 3 > 0]
-    if draw < 70:
-        return json.dumps({"value": said, "support": "the user said so", "abstain": False}, ensure_ascii=False)
-    if draw < 80:
-        return f"The user wants {said} now."
-    if draw < 90:
-        return json.dumps({"value": "", "support": "", "abstain": True})
-    return '{"value": "' + said
-
-
-def run_folder(release: Release, reader: str, role: str, rows: Sequence[dict[str, Any]]) -> RunFolder:
-    """A run that answers some inputs."""
-    run_id = f"{reader}-{role}"
-    run: dict[str, Any] = dict.fromkeys(RUNS.names)
-    run |= {"run_id": run_id, "reader": reader, "role": role, "backend": "benchmark", "n_planned": len(rows)}
-    plan = [
-        {"input_id": row["input_id"], "probe": row["config"], "method": row["method"], "ratio": row["ratio"],
-         "prompt_hash": row["hash"]}
-        for row in rows
-    ]  # fmt: skip
-    given = [
-        {"run_id": run_id, "input_id": row["input_id"], "method": row["method"], "ratio": row["ratio"],
-         "text": answer(row, reader), "text_source": "raw", "finish_reason": "stop", "attempts": 1}
-        for row in rows
-    ]  # fmt: skip
-    tables = (pa.Table.from_pylist(plan, schema=PLAN), pa.Table.from_pylist(given, schema=OUTPUTS))
-    return RunFolder(release.path, run, *tables)
-
-
-def rows_of(
-    release: Release, config: str, keep: Callable[[dict[str, Any]], bool] = lambda row: True
-) -> list[dict[str, Any]]:
-    """The inputs of a probe, with what a run needs of them."""
-    rows = [row | {"config": config} for row in release.table(config).to_pylist() if keep(row)]
-    return [row | {"hash": prompt_hash(row["prompt"])} for row in rows]
 
 
 def plain_normal(text: str) -> str:
@@ -155,13 +95,10 @@ def scoring_step() -> dict[str, float]:
     """Step 1: processor seconds of both scorers."""
     with tempfile.TemporaryDirectory() as name:
         release = make_release(
-            Path(name),
-            ["current_value"],
-            40,
-            ratios=(0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7),
-            protocols=("paper", "matched"),
-        )
-        distinct = {row["context"]: row for row in rows_of(release, "current_value")}
+            Path(name), {"en": 1, "zh": 1}, ["current_value"], 40,
+            ratios=(0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7), protocols=("paper", "matched"),
+        )  # fmt: skip
+        distinct = {row["context"]: row for row in rows_of(release.table("current_value"), "current_value")}
         rows = list(distinct.values())[:CONTEXTS]
         runs = [run_folder(release, f"reader{number:02d}", "main", rows) for number in range(READERS)]
         score(release, runs[:1])  # what the first call of a process does once
@@ -182,46 +119,29 @@ def scoring_step() -> dict[str, float]:
         return {"outputs": scores.num_rows, "inputs": len(rows), "contexts": contexts, "ours": ours, "plain": theirs}
 
 
-def tables_step() -> dict[str, float]:
-    """Step 2: processor seconds and peak memory of all tables."""
+def child(*arguments: object) -> dict[str, float]:
+    """Processor seconds and peak megabytes of `tpbench-score` with these arguments."""
+    command = [sys.executable, "-c", _CHILD, str(Path(__file__).parent), *map(str, arguments)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
+    if done.returncode:
+        raise SystemExit(done.stderr)
+    seconds, megabytes = map(float, done.stderr.split()[-2:])
+    return {"seconds": seconds, "megabytes": megabytes}
+
+
+def published_step() -> dict[str, dict[str, float]]:
+    """Step 2: what all tables, and the report with its own second scoring, cost."""
     with tempfile.TemporaryDirectory() as name:
-        release = make_release(
-            Path(name), ["initial_goal", "current_value", "joint_recovery", "free_form"], 40,
-            ratios=(0.1, 0.3, 0.5, 0.7), deletions=DELETIONS,
-        )  # fmt: skip
-        deleted = {"full_context", *DELETIONS}
-        parts = [
-            ("main", rows_of(release, config, lambda row: row["method"] not in DELETIONS))
-            for config in ("initial_goal", "current_value", "joint_recovery")
-        ]
-        parts.append(("deletion", rows_of(release, "current_value", lambda row: row["method"] in deleted)))
-        parts.append(("free_form", rows_of(release, "free_form")))
-        by_role: dict[str, list[dict[str, Any]]] = {}
-        for role, rows in parts:
-            by_role.setdefault(role, []).extend(rows)
-        folders: list[str] = []
-        count = 0
-        for reader in ("first", "second", "third", "fourth", "fifth", "sixth"):
-            for role, rows in by_role.items():
-                rows = rows[: TABLE_OUTPUTS - count]
-                if not rows:
-                    continue
-                folder = Path(name) / f"{reader}-{role}"
-                folder.mkdir()
-                run = run_folder(release, reader, role, rows)
-                write_run_row(folder, run.run)
-                write_parquet(folder / "plan.parquet", run.plan)
-                write_parquet(folder / "outputs.parquet", run.outputs)
-                folders += ["--outputs", str(folder)]
-                count += len(rows)
-        command = ["tables", str(release.path), *folders, "--ci", "--format", "json", "--out", f"{name}/tables"]
-        program = [sys.executable, "-c", _CHILD, str(Path(__file__).parent)]
-        done = subprocess.run([*program, *command], capture_output=True, text=True, check=False, cwd=ROOT)
-        if done.returncode:
-            raise SystemExit(done.stderr)
-        seconds, megabytes = map(float, done.stderr.split()[-2:])
-        made = len(list((Path(name) / "tables").iterdir()))
-        return {"outputs": count, "tables": made, "seconds": seconds, "megabytes": megabytes}
+        made = published_size(Path(name), per_type=110, n=300)
+        given = [made.release, *(part for run in made.runs for part in ("--outputs", run))]
+        tables = child("tables", *given, "--ci", "--format", "json", "--out", Path(name) / "tables")
+        files = [json.loads(file.read_text(encoding="utf-8")) for file in (Path(name) / "tables").iterdir()]
+        numbers = {(table["kind"], table["number"]) for file in files for table in file["tables"]}
+        lacking = {("table", n) for n in TABLES} | {("figure", n) for n in FIGURES}
+        if lacking - numbers:
+            raise SystemExit(f"not made: {sorted(lacking - numbers)}")
+        tables |= {"outputs": made.outputs, "tables": len(files)}
+        return {"tables": tables, "report": child("report", *given, "--out", Path(name) / "report.html")}
 
 
 def help_step() -> dict[str, float]:
@@ -239,21 +159,24 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", type=Path)
     chosen = parser.parse_args()
-    scoring, tables, shown = scoring_step(), tables_step(), help_step()
+    scoring, published, shown = scoring_step(), published_step(), help_step()
+    tables, report = published["tables"], published["report"]
     times = scoring["plain"] / scoring["ours"]
+    limits = f"{MOST_SECONDS:.0f} s, {MOST_MEGABYTES:.0f} MB"
+    every = f"`tables --ci`, {tables['outputs']:,} outputs, all tables and figures ({tables['tables']} files)"
     rows = [
         (f"score {scoring['outputs']:,} P2 outputs over {scoring['contexts']:,} contexts, row by row",
          f"{scoring['plain']:.2f}", "1.0", "–", "–"),
         ("the same with `tpbench_score.score`", f"{scoring['ours']:.2f}", f"{times:.1f}", "–", f"{LEAST_TIMES} times"),
-        (f"`tables --ci`, {tables['outputs']:,} outputs, {tables['tables']:,} tables", f"{tables['seconds']:.2f}", "–",
-         f"{tables['megabytes']:.0f}", f"{MOST_SECONDS:.0f} s, {MOST_MEGABYTES:.0f} MB"),
+        (every, f"{tables['seconds']:.2f}", "–", f"{tables['megabytes']:.0f}", limits),
+        ("`report` of them, both scorers", f"{report['seconds']:.2f}", "–", f"{report['megabytes']:.0f}", "–"),
         ("`--help` (wall seconds)", f"{shown['seconds']:.2f}", "–", "–", f"{MOST_HELP} s"),
     ]  # fmt: skip
     text = "# Speed of scoring\n\nProcessor seconds of one process; the rows of a pair give equal verdicts.\n\n"
     text += markdown(["step", "seconds", "times the plain scorer", "peak MB", "limit"], rows)
     print(text)
     if chosen.out is not None:
-        save(chosen.out, "scoring", text, {"scoring": scoring, "tables": tables, "help": shown})
+        save(chosen.out, "scoring", text, {"scoring": scoring, **published, "help": shown})
     good = times >= LEAST_TIMES and tables["seconds"] < MOST_SECONDS and tables["megabytes"] < MOST_MEGABYTES
     if not good or shown["seconds"] >= MOST_HELP:
         raise SystemExit(1)

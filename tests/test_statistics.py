@@ -26,7 +26,7 @@ from tpbench_score.statistics import (
     spearman,
     wilson_interval,
 )
-from tpbench_score.statistics.bootstrap import corpus_interval, gap_intervals
+from tpbench_score.statistics.bootstrap import Coded, corpus_interval, gap_intervals, percentile_interval
 from tpbench_score.statistics.draws import PublishedDraws, corpus_draws, own_draws
 
 ROWS = 90
@@ -373,3 +373,28 @@ def test_five_selector_seeds_are_averaged_within_the_dialogue() -> None:
     assert corpus_interval("risawoz_p2|p3_correct|random_selection", totals, 5) == pytest.approx(
         (0.38, 0.585), abs=1e-12
     )
+
+
+def test_an_interval_is_the_same_alone_again_and_among_others() -> None:
+    sample, other = Sample(VALUES, SEEDS, CLUSTERS), Sample(1 - VALUES, SEEDS, CLUSTERS)
+    alone = intervals([sample])
+    assert intervals([other, sample, sample]) == [*intervals([other]), *alone, *alone]
+    assert intervals([sample], PUBLISHED) != alone
+    names = sorted(set(CLUSTERS), reverse=True)
+    coded = Sample(VALUES, SEEDS, Coded(np.array([names.index(name) for name in CLUSTERS]), names))
+    for recipe in (OWN, PUBLISHED):
+        assert intervals([coded], recipe) == intervals([sample], recipe)
+
+
+def test_gaps_are_the_same_when_they_are_asked_for_again() -> None:
+    contrasts = [[Sample(VALUES, POOLED, CLUSTERS)], [Sample(1 - VALUES, POOLED, CLUSTERS)]]
+    first = gap_intervals(contrasts)
+    assert gap_intervals(contrasts[::-1]) != first[::-1]
+    assert gap_intervals(contrasts) == first
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 41, 10_000])
+def test_quantiles_do_not_need_a_full_sort(size: int) -> None:
+    values = np.random.default_rng(3).integers(0, 50, size) / 50
+    expected = np.quantile(values, [0.025, 0.975])
+    assert percentile_interval(values) == pytest.approx(tuple(expected), abs=1e-15)

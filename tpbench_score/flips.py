@@ -84,7 +84,7 @@ def find_flips(
     """
     inputs = FrozenInputs(release)
     runs = load_outputs(inputs, outputs, allow_missing=allow_missing)
-    first, second = (score_runs(inputs, runs, scorer) for scorer in scorers)
+    first, second = (score_runs(inputs, runs, scorer, with_retention=False) for scorer in scorers)
     places = np.flatnonzero(flipped(first, second))
     texts = pa.chunked_array([chunk for run in runs for chunk in run.text.chunks], pa.string())
     return Flips(scorers, changes(first, second), _rows(inputs, first, second, texts, places))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from hashlib import sha256
 from typing import Any
 
 import numpy as np
@@ -42,7 +43,6 @@ ContextTest = Callable[[str, str, Reference], bool]
 """Whether a context states the reference value, given (probe, context, reference)."""
 
 _QUESTION = ["probe", "corpus", "reference_goal", "reference_value", "old_value"]
-_READ_FOR_RETENTION = ["probe", "context", "corpus", "reference_value", "value_alternatives"]
 
 _SLICE = 4_096
 """Rows whose contexts or prompts are held as Python objects at a time."""
@@ -70,6 +70,7 @@ class FrozenInputs:
         self._last: tuple[tuple[str, ...], Positions, pa.Table] | None = None
         self._questions: dict[bool, Questions] = {}
         self._retained: dict[str, tuple[Texts, Mask]] = {}
+        self._contexts: dict[bytes | None, int] = {}
 
     def positions(self, input_ids: pa.ChunkedArray) -> Positions:
         """The row of each id, -1 where the release has no such input."""
@@ -101,7 +102,9 @@ class FrozenInputs:
             known = self._questions[with_alternatives] = _distinct(self.table.select(names))
         return known
 
-    def retained(self, positions: Positions, rule: str, states: ContextTest) -> pa.Array:
+    def retained(
+        self, positions: Positions, rule: str, states: ContextTest, *, with_alternatives: bool = False
+    ) -> pa.Array:
         """Whether the reference value occurs in the context at some rows (scoring spec 4.2).
 
         The context is taken as one piece, so a value may span two turns of a context without markers. ``None``
@@ -109,16 +112,38 @@ class FrozenInputs:
 
         Args:
             positions: The rows.
-            rule: The scorer whose test it is; each is asked once per row.
+            rule: The scorer whose test it is.
             states: The test, given (probe, context, reference).
+            with_alternatives: Whether the test reads the listed alternatives of a value.
         """
         size = self.table.num_rows
         known, asked = self._retained.setdefault(rule, (np.empty(size, dtype=object), np.zeros(size, np.bool_)))
-        for rows in _slices(positions, asked):
-            read = self.table.select(_READ_FOR_RETENTION).take(pa.array(rows))
-            known[rows] = list(_retained(read, states))
-            asked[rows] = True
+        wanted = np.unique(positions[~asked[positions]])
+        if len(wanted):
+            known[wanted] = self._stated(wanted, states, self.questions(with_alternatives=with_alternatives))
+            asked[wanted] = True
         return pa.array(known[positions], pa.bool_())
+
+    def _stated(self, rows: Positions, states: ContextTest, questions: Questions) -> Texts:
+        """The answers of a test; each distinct pair of context and question is asked once, contexts one by one."""
+        pairs = self._context_codes(rows) * len(questions.texts) + questions.codes[rows]
+        _, first, places = np.unique(pairs, return_index=True, return_inverse=True)
+        answers = np.empty(len(first), dtype=object)
+        for start in range(0, len(first), _SLICE):
+            part = rows[first[start : start + _SLICE]]
+            asked = (questions.texts[code] for code in questions.codes[part].tolist())
+            texts = self.texts("context", part)
+            answers[start : start + len(part)] = [_answer(*pair, states) for pair in zip(texts, asked, strict=True)]
+        return answers[places]
+
+    def _context_codes(self, rows: Positions) -> Positions:
+        """Equal numbers for equal contexts, by their hash: the texts are too large to be held once more."""
+        codes = np.empty(len(rows), np.int64)
+        for start in range(0, len(rows), _SLICE):
+            texts = self.texts("context", rows[start : start + _SLICE])
+            digests = (None if text is None else sha256(text.encode()).digest() for text in texts)
+            codes[start : start + len(texts)] = [self._contexts.setdefault(d, len(self._contexts)) for d in digests]
+        return codes
 
 
 def _slices(positions: Positions, known: Mask) -> Iterator[Positions]:
@@ -169,13 +194,11 @@ def _distinct(rows: pa.Table) -> Questions:
     return Questions(codes, tuple(zip(*columns, strict=True)))
 
 
-def _retained(rows: pa.Table, states: ContextTest) -> Iterator[bool | None]:
-    columns = (rows[name].to_pylist() for name in _READ_FOR_RETENTION)
-    for probe, context, corpus, value, alternatives in zip(*columns, strict=True):
-        if context is None or value is None:
-            yield None
-        else:
-            yield states(probe, context, Reference(corpus, value=value, alternatives=tuple(alternatives or ())))
+def _answer(context: str | None, question: tuple[Any, ...], states: ContextTest) -> bool | None:
+    probe, corpus, _, value, _, alternatives = question
+    if context is None or value is None:
+        return None
+    return states(probe, context, Reference(corpus, value=value, alternatives=alternatives))
 
 
 def index_in(values: pa.ChunkedArray, known: pa.ChunkedArray | pa.Array) -> Positions:

@@ -113,12 +113,19 @@ def score(
     return score_runs(inputs, load_outputs(inputs, outputs, allow_missing=allow_missing), rule)
 
 
-def score_runs(inputs: FrozenInputs, runs: Sequence[PlannedInputs], rule: str) -> pa.Table:
-    """Scores loaded runs, so that several scorers can judge the same outputs; otherwise as `score`."""
+def score_runs(
+    inputs: FrozenInputs, runs: Sequence[PlannedInputs], rule: str, *, with_retention: bool = True
+) -> pa.Table:
+    """Scores loaded runs, so that several scorers can judge the same outputs; otherwise as `score`.
+
+    ``with_retention``: look into the contexts too; else the column ``retained`` is null.
+    """
     scorer = _Scorer(rule)
     numbers = [_score_run(inputs, run, scorer) for run in runs]
     scores = scorer.columns()
-    parts = [_rows(inputs, run, scorer, scores.take(taken)) for run, taken in zip(runs, numbers, strict=True)]
+    parts = [
+        _rows(inputs, run, scorer, scores.take(taken), with_retention) for run, taken in zip(runs, numbers, strict=True)
+    ]
     table = pa.concat_tables(parts) if parts else SCORES.empty_table()
     return table.replace_schema_metadata({RELEASE_KEY: inputs.release.digest.encode()})
 
@@ -143,13 +150,19 @@ def _score_run(inputs: FrozenInputs, run: PlannedInputs, scorer: _Scorer) -> pa.
     return pa.array(np.array(numbers, np.int64)[places])
 
 
-def _rows(inputs: FrozenInputs, run: PlannedInputs, scorer: _Scorer, scores: pa.Table) -> pa.Table:
+def _rows(
+    inputs: FrozenInputs, run: PlannedInputs, scorer: _Scorer, scores: pa.Table, with_retention: bool
+) -> pa.Table:
     """The rows of one run, given the scores of its inputs."""
     rows = scores.num_rows
     frozen = inputs.rows((*_FROM_INPUT, "method", "shown_method"), run.positions)
     # A run with a compressed cache answers inputs of another method, the full context.
     method = pc.if_else(pc.equal(run.method, frozen["method"]), frozen["shown_method"], run.method)
     failed = np.asarray(run.error.is_valid())
+    retained = pa.nulls(rows, pa.bool_())
+    if with_retention:
+        listed = scorer.rule in READS_ALTERNATIVES
+        retained = inputs.retained(run.positions, scorer.rule, scorer.retained, with_alternatives=listed)
     columns = {name: frozen[name] for name in _FROM_INPUT}
     columns |= {name: pa.array([run.run[name]] * rows, pa.string()) for name in _FROM_RUN}
     columns |= {name: scores[name] for name in (*ANSWER_FIELDS, "superseded")}
@@ -157,15 +170,15 @@ def _rows(inputs: FrozenInputs, run: PlannedInputs, scorer: _Scorer, scores: pa.
         "method": method,
         "ratio": run.ratio,
         "scorer": pa.array([scorer.rule] * rows, pa.string()),
-        "retained": inputs.retained(run.positions, scorer.rule, scorer.retained),
+        "retained": retained,
         "status": pa.array(np.where(run.answered, np.where(failed, "error", "ok"), "missing"), pa.string()),
         "error": run.error,
     }
     return pa.table([columns[name] for name in SCORES.names], schema=SCORES)
 
 
-# Inputs of the same dialogue and selection share their context, whatever the probe.
-_normal_context = lru_cache(maxsize=4_096)(normalize_value)
+# Questions about one context are asked in a row.
+_normal_context = lru_cache(maxsize=64)(normalize_value)
 
 
 class _Scorer:

@@ -16,13 +16,15 @@ import pyarrow as pa
 from tpbench_data.errors import BadInput
 from tpbench_data.release.reader import Release
 from tpbench_data.release.stored_tables import StoredTable, read_stored_table
+from tpbench_score.frozen_inputs import FrozenInputs
+from tpbench_score.outputs import PlannedInputs, load_outputs
 from tpbench_score.reachability import as_stored_table, reachability
 from tpbench_score.render.counts import with_counts
 from tpbench_score.render.jsontext import table_object
 from tpbench_score.rules import RULES
-from tpbench_score.scoring import score
+from tpbench_score.scoring import score_runs
 from tpbench_score.signature import Signature
-from tpbench_score.tables.loading import load_study
+from tpbench_score.tables.loading import study_of
 from tpbench_score.tables.model import TableResult
 from tpbench_score.tables.registry import FIGURES, TABLES, make_tables
 from tpbench_score.tables.study import Study
@@ -106,10 +108,11 @@ def verify(release: Release) -> Verification:
 
 
 class _Maker:
-    """Computes tables of one release; scores once per scorer, reader and choice of runs."""
+    """Computes tables of one release; scores once per scorer."""
 
     def __init__(self, release: Release) -> None:
         self.release = release
+        self._loaded: tuple[FrozenInputs, list[PlannedInputs]] | None = None
         self._studies: dict[tuple[str, str | None, tuple[str, ...]], Study] = {}
         self._scores: dict[str, pa.Table] = {}
         self._made: dict[tuple[Any, ...], list[Json]] = {}
@@ -117,8 +120,14 @@ class _Maker:
     def scores(self, scorer: str) -> pa.Table:
         """The score table of the runs of the release."""
         if scorer not in self._scores:
-            self._scores[scorer] = score(self.release, rule=scorer)
+            self._scores[scorer] = score_runs(*self._outputs(), scorer)
         return self._scores[scorer]
+
+    def _outputs(self) -> tuple[FrozenInputs, list[PlannedInputs]]:
+        if self._loaded is None:
+            inputs = FrozenInputs(self.release)
+            self._loaded = inputs, load_outputs(inputs, None, allow_missing=False)
+        return self._loaded
 
     def candidates(self, table: StoredTable) -> Iterator[Json]:
         """The computed tables that a frozen one may be, most likely first."""
@@ -155,7 +164,7 @@ class _Maker:
         key = (scorer, reader, runs)
         if key not in self._studies:
             try:
-                self._studies[key] = load_study(self.release, reader=reader, runs=runs, rule=scorer)
+                self._studies[key] = study_of(*self._outputs(), self.scores(scorer), reader=reader, runs=runs)
             except BadInput:
                 return None  # this choice of reader and runs is not possible here
         return self._studies[key]

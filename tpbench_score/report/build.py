@@ -9,8 +9,6 @@ from typing import Any
 import numpy as np
 
 from tpbench_data.release.reader import Release
-from tpbench_data.release.stored_runs import stored_runs
-from tpbench_data.run_folder import read_run
 from tpbench_score.frozen_inputs import FrozenInputs
 from tpbench_score.outputs import load_outputs
 from tpbench_score.report.deletion_figure import deletion_figure
@@ -30,10 +28,9 @@ from tpbench_score.report.summary import summary
 from tpbench_score.report.table_html import counts_element, notes_of, table_element
 from tpbench_score.rules import DEFAULT_RULE, RULES
 from tpbench_score.scoring import score_runs
-from tpbench_score.tables.loading import load_study
+from tpbench_score.tables.loading import run_folders, study_of
 from tpbench_score.tables.model import TableResult, Unavailable
 from tpbench_score.tables.registry import make_tables
-from tpbench_score.tables.study import Study
 
 DEFAULT_ITEMS = 2_000
 
@@ -64,20 +61,17 @@ def build_report(
     Raises:
         BadInput: anything in the release, the run folders or the choices that cannot be used.
     """
-    study = load_study(
-        release,
-        outputs,
-        stored=stored,
-        reader=reader,
-        runs=runs,
-        allow_missing=allow_missing,
-        rule=scorer,
-        with_intervals=True,
-    )
+    inputs = FrozenInputs(release)
+    loaded = load_outputs(inputs, run_folders(release, outputs, stored=stored), allow_missing=allow_missing)
+    # The other scorers only judge answers here; whether contexts hold the value is told by the first.
+    others = (name for name in RULES if name != scorer)
+    scores = {scorer: score_runs(inputs, loaded, scorer)}
+    scores |= {name: score_runs(inputs, loaded, name, with_retention=False) for name in others}
+    study = study_of(inputs, loaded, scores[scorer], reader=reader, runs=runs, with_intervals=True)
     made = make_tables(study)
     results = [result for result in made if isinstance(result, TableResult)]
     absent = [result for result in made if isinstance(result, Unavailable)]
-    answers = _answers(release, outputs, study, stored=stored, allow_missing=allow_missing, scorer=scorer)
+    answers = Answers(inputs, loaded, scores, chosen=np.unique(study.scores["input"]).astype(np.int64))
     chosen_runs = set(study.scores.present("run_id"))
     sections = [
         Section("summary", "Summary", summary(study, results)),
@@ -100,22 +94,6 @@ def build_report(
     title = f"{study.reader} on TPBench {version}" if study.reader else f"TPBench {version}"
     subtitle = f"Release {release.digest[:8]}. P1 asks for the initial goal, P2 for the current value, P3 for both."
     return page(title, subtitle, [section for section in sections if section is not None])
-
-
-def _answers(
-    release: Release, outputs: Sequence[Path], study: Study, *, stored: bool, allow_missing: bool, scorer: str
-) -> Answers:
-    """The answers of the study under every scorer, the one asked for first."""
-    folders = [*(stored_runs(release) if stored else ()), *(read_run(folder) for folder in outputs)]
-    inputs = FrozenInputs(release)
-    loaded = load_outputs(inputs, folders or None, allow_missing=allow_missing)
-    names = [scorer, *(name for name in RULES if name != scorer)]
-    return Answers(
-        inputs=inputs,
-        runs=loaded,
-        scores={name: score_runs(inputs, loaded, name) for name in names},
-        chosen=np.unique(study.scores["input"]).astype(np.int64),
-    )
 
 
 # --- sections ------------------------------------------------------------------------------------------------

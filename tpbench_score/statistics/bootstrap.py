@@ -10,9 +10,10 @@ depend on the order of an addition.
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+import hashlib
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -75,6 +76,14 @@ PUBLISHED = Recipe("paper-pcg64", 5_000, PUBLISHED_SEED, "appearance")
 
 
 @dataclass(frozen=True)
+class Coded:
+    """A text per row: its place in ``names``, which holds no text twice."""
+
+    codes: npt.NDArray[Any]
+    names: Sequence[str]
+
+
+@dataclass(frozen=True)
 class Sample:
     """The rows of one statistic, in the release's input order.
 
@@ -88,7 +97,7 @@ class Sample:
 
     values: Floats
     seeds: Integers
-    clusters: Sequence[str]
+    clusters: Sequence[str] | Coded
     counted: npt.NDArray[np.bool_] | None = None
 
 
@@ -101,27 +110,43 @@ class _Sums:
     scale: float
     seed_sizes: tuple[int, ...]
 
+    def key(self) -> bytes:
+        """The same for the same sums."""
+        head = repr((self.values.shape, self.scale, self.seed_sizes))
+        return hashlib.sha256(b"".join((head.encode(), self.values.tobytes(), self.rows.tobytes()))).digest()
 
-def _cluster_order(clusters: Sequence[str], order: str) -> list[str]:
-    return sorted(set(clusters)) if order == "sorted" else list(dict.fromkeys(clusters))
+
+def _placed(clusters: Sequence[str] | Coded, order: str) -> tuple[Integers, int]:
+    """The place of each row's cluster in the order of a recipe, and the number of clusters."""
+    if not isinstance(clusters, Coded):
+        known = {name: code for code, name in enumerate(dict.fromkeys(clusters))}
+        clusters = Coded(np.array([known[name] for name in clusters], dtype=np.int64), list(known))
+    present, first, inverse = np.unique(clusters.codes, return_index=True, return_inverse=True)
+    if order == "sorted":
+        names = [clusters.names[code] for code in present.tolist()]
+        ordered = np.array(sorted(range(len(names)), key=names.__getitem__), dtype=np.int64)
+    else:
+        ordered = np.argsort(first)
+    place = np.empty(len(present), dtype=np.int64)
+    place[ordered] = np.arange(len(present))
+    return place[inverse], len(present)
 
 
 def _sums(sample: Sample, order: str) -> _Sums:
-    place = {name: i for i, name in enumerate(_cluster_order(sample.clusters, order))}
-    cluster = np.fromiter((place[name] for name in sample.clusters), dtype=np.int64, count=len(sample.values))
+    cluster, clusters = _placed(sample.clusters, order)
     seeds, seed = np.unique(sample.seeds, return_inverse=True)
     cell = cluster * len(seeds) + seed
-    size = len(place) * len(seeds)
+    size = clusters * len(seeds)
     counted = np.ones(len(cell), dtype=np.bool_) if sample.counted is None else sample.counted
     rows = np.bincount(cell, weights=counted, minlength=size)
     scale = 1.0
     if not np.array_equal(sample.values, np.rint(sample.values)):
         # A fraction (token-F1) becomes a whole number of 2^-k; the largest possible resample stays below 2^53.
-        largest = int(rows.max(initial=1)) * len(seeds) * len(place) * max(1.0, float(np.abs(sample.values).max()))
+        largest = int(rows.max(initial=1)) * len(seeds) * clusters * max(1.0, float(np.abs(sample.values).max()))
         scale = 2.0 ** min(40, 52 - int(largest).bit_length())
     whole = np.rint(sample.values * scale) * counted
     values = np.bincount(cell, weights=whole, minlength=size).astype(np.float64)
-    shape = (len(place), len(seeds))
+    shape = (clusters, len(seeds))
     sizes = np.bincount(seed, weights=counted, minlength=len(seeds))
     return _Sums(
         values.reshape(shape),
@@ -131,7 +156,7 @@ def _sums(sample: Sample, order: str) -> _Sums:
     )
 
 
-Counts = npt.NDArray[np.uint16]
+Counts = npt.NDArray[np.uint8] | npt.NDArray[np.uint16]
 
 _EXACT_IN_SINGLE = 2.0**24
 
@@ -147,10 +172,10 @@ def multiplicities(indices: Integers, clusters: int) -> Counts:
         flat = part + (np.arange(len(part)) * clusters)[:, None]
         counts = np.bincount(flat.ravel(), minlength=len(part) * clusters)
         out[start : start + _BLOCK] = counts.reshape(len(part), clusters)
-    return out
+    return out.astype(np.uint8) if out.max(initial=0) < 2**8 else out
 
 
-@functools.lru_cache(maxsize=24)
+@functools.lru_cache(maxsize=8)
 def _drawn(recipe: Recipe, clusters: int) -> Counts:
     return multiplicities(recipe.draw(clusters), clusters)
 
@@ -183,7 +208,10 @@ def quantile(sorted_values: Floats, q: float) -> float:
 
 def percentile_interval(statistics: Floats) -> Interval:
     """The 95 % percentile interval of resampled statistics, shape (resamples,)."""
-    ordered = np.sort(statistics)
+    last = len(statistics) - 1
+    read = {min(int(last * q) + step, last) for q in (LOWER, UPPER) for step in (0, 1)}
+    # Sorted only as far as the quantiles look.
+    ordered = np.partition(statistics, sorted(read))
     return quantile(ordered, LOWER), quantile(ordered, UPPER)
 
 
@@ -199,31 +227,58 @@ def _interval_of(sums: _Sums, values: Floats, rows: Floats) -> Interval | None:
     return percentile_interval(numerator[some] / sums.scale / denominator[some]) if some.any() else None
 
 
+_Key = tuple[Recipe, bytes]
+
+_REMEMBERED = 20_000
+_FOUND: dict[_Key, Interval | None] = {}
+"""Intervals by what they depend on."""
+
+
 def intervals(samples: Sequence[Sample], recipe: Recipe = OWN) -> list[Interval | None]:
     """95 % intervals of many cell means, each over its own source dialogues.
 
     All samples with the same number of clusters share one matrix of draws, so this is one matrix product per number
-    of clusters. ``None`` for a sample without rows.
+    of clusters. Tables share many columns, and each is resampled once. ``None`` for a sample without rows.
     """
-    out: list[Interval | None] = [None] * len(samples)
-    by_size: dict[int, list[tuple[int, _Sums]]] = {}
-    for index, sample in enumerate(samples):
-        if len(sample.values):
-            sums = _sums(sample, recipe.order)
-            by_size.setdefault(len(sums.values), []).append((index, sums))
+    keys: list[_Key | None] = []  # None for a sample without rows
+    by_size: dict[int, dict[_Key, _Sums]] = {}
+    for sample in samples:
+        if not len(sample.values):
+            keys.append(None)
+            continue
+        sums = _sums(sample, recipe.order)
+        key = (recipe, sums.key())
+        keys.append(key)
+        if key not in _FOUND:
+            by_size.setdefault(len(sums.values), {})[key] = sums
+    found = {key: _FOUND[key] for key in keys if key is not None and key in _FOUND}
     for clusters, group in sorted(by_size.items()):
-        drawn = _drawn(recipe, clusters)
-        for start in range(0, len(group), 32):
-            part = group[start : start + 32]
-            stacked = _resampled(drawn, np.hstack([m for _, sums in part for m in (sums.values, sums.rows)]))
-            column = 0
-            for index, sums in part:
-                width = len(sums.seed_sizes)
-                values = stacked[:, column : column + width]
-                rows = stacked[:, column + width : column + 2 * width]
-                column += 2 * width
-                out[index] = _interval_of(sums, values, rows)
+        found |= _resampled_intervals(_drawn(recipe, clusters), group)
+    if len(_FOUND) + len(found) > _REMEMBERED:
+        _FOUND.clear()
+    _FOUND.update(found)
+    return [None if key is None else found[key] for key in keys]
+
+
+def _resampled_intervals(drawn: Counts, group: Mapping[_Key, _Sums]) -> dict[_Key, Interval | None]:
+    """The intervals of samples with the same number of clusters."""
+    out = {}
+    members = list(group.items())
+    for start in range(0, len(members), 32):
+        part = members[start : start + 32]
+        stacked = _resampled(drawn, np.hstack([m for _, sums in part for m in (sums.values, sums.rows)]))
+        column = 0
+        for key, sums in part:
+            width = len(sums.seed_sizes)
+            values = stacked[:, column : column + width]
+            rows = stacked[:, column + width : column + 2 * width]
+            column += 2 * width
+            out[key] = _interval_of(sums, values, rows)
     return out
+
+
+_FOUND_GAPS: dict[tuple[tuple[bytes, ...], ...], list[list[Interval | None]]] = {}
+"""The last contrasts and their intervals: two readers' tables show parts of the same ones."""
 
 
 def gap_intervals(contrasts: Sequence[Sequence[Sample]]) -> list[list[Interval | None]]:
@@ -232,16 +287,24 @@ def gap_intervals(contrasts: Sequence[Sequence[Sample]]) -> list[list[Interval |
     One generator is shared by all contrasts, in the order given; the samples of one contrast (its two thresholds)
     share the draws. Rows are pooled over seeds and unweighted: give every row of a sample the same seed.
     """
+    sums = tuple(tuple(_sums(sample, PUBLISHED.order) for sample in contrast) for contrast in contrasts)
+    key = tuple(tuple(one.key() for one in parts) for parts in sums)
+    if key not in _FOUND_GAPS:
+        _FOUND_GAPS.clear()
+        _FOUND_GAPS[key] = _drawn_gaps(sums)
+    return [list(found) for found in _FOUND_GAPS[key]]
+
+
+def _drawn_gaps(sums: Sequence[Sequence[_Sums]]) -> list[list[Interval | None]]:
     stream = PublishedDraws(PUBLISHED.seed)
     out: list[list[Interval | None]] = []
-    for contrast in contrasts:
-        sums = [_sums(sample, PUBLISHED.order) for sample in contrast]
-        if not sums or not len(sums[0].values):
-            out.append([None] * len(contrast))
+    for parts in sums:
+        if not parts or not len(parts[0].values):
+            out.append([None] * len(parts))
             continue
-        clusters = len(sums[0].values)
+        clusters = len(parts[0].values)
         drawn = multiplicities(stream.draw(clusters, PUBLISHED.resamples), clusters)
-        out.append([_interval_of(s, _resampled(drawn, s.values), _resampled(drawn, s.rows)) for s in sums])
+        out.append([_interval_of(s, _resampled(drawn, s.values), _resampled(drawn, s.rows)) for s in parts])
     return out
 
 

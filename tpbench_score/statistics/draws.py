@@ -41,7 +41,7 @@ def own_draws(clusters: int, resamples: int, seed: int = OWN_SEED) -> Indices:
     scaled = np.frombuffer(words, dtype="<u4").astype(np.uint64)
     scaled *= np.uint64(clusters)
     scaled >>= _HALF
-    return scaled.astype(np.int64).reshape(resamples, clusters)
+    return scaled.view(np.int64).reshape(resamples, clusters)
 
 
 class PublishedDraws:

@@ -155,7 +155,7 @@ def sample_of(rows: Scores, measure: Measure) -> Sample:
     """The rows of a measure as a bootstrap sample over source dialogues, in input order."""
     rows = rows.input_order()
     counted = None if measure.among is None else measure.among(rows) == 1
-    return Sample(measure.values(rows), rows["seed"], rows.texts("dialogue_id"), counted)
+    return Sample(measure.values(rows), rows["seed"], rows.coded("dialogue_id"), counted)
 
 
 def method_rows(

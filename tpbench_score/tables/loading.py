@@ -15,9 +15,11 @@ import pyarrow.parquet as pq
 from tpbench_data.release.reader import Release
 from tpbench_data.release.schema import CONFIGS
 from tpbench_data.release.stored_runs import stored_runs
-from tpbench_data.run_folder import read_run
+from tpbench_data.run_folder import RunFolder, read_run
+from tpbench_score.frozen_inputs import FrozenInputs
+from tpbench_score.outputs import PlannedInputs, load_outputs
 from tpbench_score.rules import DEFAULT_RULE
-from tpbench_score.scoring import score
+from tpbench_score.scoring import score_runs
 from tpbench_score.signature import signature_of
 from tpbench_score.tables.scores import Scores
 from tpbench_score.tables.study import GOAL_PROBES, Study, open_study
@@ -51,16 +53,41 @@ def load_study(
     Raises:
         BadInput: anything in the release, the run folders or the choices that cannot be used.
     """
-    folders = [*(stored_runs(release) if stored else ()), *(read_run(folder) for folder in outputs)]
-    scores = score(release, folders or None, allow_missing=allow_missing, rule=rule)
-    rows = [folder.run for folder in folders] if folders else release.table("runs").to_pylist()
+    inputs = FrozenInputs(release)
+    loaded = load_outputs(inputs, run_folders(release, outputs, stored=stored), allow_missing=allow_missing)
+    scores = score_runs(inputs, loaded, rule)
+    return study_of(inputs, loaded, scores, reader=reader, runs=runs, with_intervals=with_intervals)
+
+
+def run_folders(release: Release, outputs: Sequence[Path], *, stored: bool) -> list[RunFolder] | None:
+    """The run folders given, with those stored in the release on request; ``None`` for the stored ones alone."""
+    return [*(stored_runs(release) if stored else ()), *(read_run(folder) for folder in outputs)] or None
+
+
+def study_of(
+    inputs: FrozenInputs,
+    loaded: Sequence[PlannedInputs],
+    scores: pa.Table,
+    *,
+    reader: str | None = None,
+    runs: Sequence[str] = (),
+    with_intervals: bool = False,
+) -> Study:
+    """Gathers what the tables read besides scores that are there already; otherwise as ``load_study``.
+
+    Args:
+        inputs: the inputs of the release.
+        loaded: the outputs.
+        scores: their scores by one scorer.
+    """
+    release = inputs.release
     judgments = release.table("judgments").to_pylist()
     shown, left_out = without_unreadable(scores)
     study = open_study(
         Study(
             Scores.from_arrow(shown),
             universe=Universe.from_inputs(_inputs(release)),
-            kv_settings=_kv_settings(rows),
+            kv_settings=_kv_settings([run.run for run in loaded]),
             judgments={(row["reference"], row["answer"]): row["label"] for row in judgments},
             references=_references(release),
             free_form=_free_form(release),

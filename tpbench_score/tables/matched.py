@@ -42,7 +42,7 @@ def paired(rows: Scores, first: str, second: str, column: str = "strict") -> Sam
         int(value) - values[key] for key, value in zip(keys, mine[column] == 1, strict=True) if key in values
     ]
     mine = mine.take(kept)
-    return Sample(np.array(differences, dtype=np.float64), mine["seed"], mine.texts("dialogue_id"))
+    return Sample(np.array(differences, dtype=np.float64), mine["seed"], mine.coded("dialogue_id"))
 
 
 def mean_difference(sample: Sample) -> Number:

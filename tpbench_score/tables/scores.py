@@ -17,6 +17,7 @@ import pyarrow.compute as pc
 
 from tpbench_data.errors import BadInput
 from tpbench_score.sample_seeds import NO_SEED, explode
+from tpbench_score.statistics.bootstrap import Coded
 
 Array = npt.NDArray[Any]
 Mask = npt.NDArray[np.bool_]
@@ -143,8 +144,8 @@ class Scores:
     def is_in(self, column: str, values: Sequence[str]) -> Mask:
         """Which entries hold one of some texts."""
         wanted = set(values)
-        codes = [code for code, name in enumerate(self.names[column]) if name in wanted]
-        return np.isin(self[column], codes)
+        chosen = np.array([name in wanted for name in self.names[column]], dtype=np.bool_)
+        return chosen[self[column]] if len(chosen) else np.zeros(len(self), dtype=np.bool_)
 
     def joined(self, other: Scores) -> Scores:
         """These entries and those of another selection from the same score table."""
@@ -179,6 +180,10 @@ class Scores:
         """A coded column as texts, one per entry."""
         names = self.names[column]
         return [names[code] for code in self[column]]
+
+    def coded(self, column: str) -> Coded:
+        """A coded column as it is."""
+        return Coded(self[column], self.names[column])
 
     def ratios(self) -> list[float]:
         """The nominal ratios that occur, ascending."""

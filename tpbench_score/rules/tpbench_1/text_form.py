@@ -34,7 +34,7 @@ _COMPARED = re.compile(r"([<>≤≥])\s*(=?)\s*(?=[0-9])")
 _WORD = re.compile(
     rf"[0-9]{{1,2}}(?:[:.][0-9]{{2}})?(?=[ap]m(?!{_LETTER}))"  # 5pm is a number and a word
     rf"|(?:[<>≤≥]=?)?(?>[0-9]+(?:[:./-][0-9]+)*)(?!{_LETTER})"
-    rf"|[{CJK}]|{_LETTER}+"
+    rf"|[{CJK}]+|{_LETTER}+"  # a run of Chinese characters stands together in any case
 )
 _MAY_HOLD_TIME = re.compile(
     r"[0-9]|noon|midday|midnight|past|quarter|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve"
