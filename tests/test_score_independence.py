@@ -8,11 +8,13 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pytest
 from conftest import run_command
 from small_release import FACTS, output_rows, probe_row, run_row, write_small_run
 
+from tpbench_data.embedded import embedded_release
 from tpbench_data.release.schema import OUTPUTS, PROBE, RUNS
 from tpbench_data.release.writer import write_release
 
@@ -86,6 +88,37 @@ def test_score_files_are_the_same_bytes_for_any_locale_time_zone_threads_and_ord
     for number, variables in enumerate(AROUND, start=1):
         assert scored(number, "whole", **variables) == plain
     assert scored(len(AROUND) + 1, "backwards") == plain
+
+
+@pytest.fixture(scope="module")
+def other_numpy(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with an older numpy than the one installed; skips where it cannot be fetched."""
+    folder = tmp_path_factory.mktemp("numpy")
+    version = "2.0.2" if sys.version_info < (3, 13) else "2.1.0"
+    fetch = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--only-binary", ":all:"]
+    done = subprocess.run([*fetch, "--target", str(folder), f"numpy=={version}"], capture_output=True, check=False)
+    if done.returncode:
+        pytest.skip(f"numpy {version} could not be fetched")
+    if version == np.__version__:
+        pytest.skip("the numpy installed is the oldest one already")
+    return folder
+
+
+@pytest.mark.slow
+def test_tables_and_scores_are_the_same_bytes_under_another_numpy(other_numpy: Path, tmp_path: Path) -> None:
+    def written(name: str, **variables: str) -> dict[str, bytes]:
+        folder = tmp_path / name
+        succeed("tables", "--ci", "--counts", "--format", "json", "--out", folder, **variables)
+        succeed("score", embedded_release(), "--out", folder / "scores.parquet", **variables)
+        return {file.name: file.read_bytes() for file in folder.iterdir()}
+
+    older = {"PYTHONPATH": str(other_numpy)}
+    code = "import numpy; print(numpy.__version__)"
+    seen = subprocess.run(
+        [sys.executable, "-c", code], env=os.environ | older, capture_output=True, text=True, check=True
+    )
+    assert seen.stdout.strip() != np.__version__
+    assert written("older", **older) == written("installed")
 
 
 def test_frozen_tables_verify_in_any_locale_time_zone_and_with_any_threads(place: Path) -> None:
