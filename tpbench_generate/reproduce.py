@@ -14,7 +14,7 @@ from tpbench_data.run_folder import RunFolder
 from tpbench_generate.answering import answer_batch, encoder_of
 from tpbench_generate.comparison import parting
 from tpbench_generate.demonstrations import DEMONSTRATIONS
-from tpbench_generate.identity import settings_columns
+from tpbench_generate.identity import differences, settings_columns
 from tpbench_generate.plan import Batching, Plan, PlannedInput, make_plan
 from tpbench_generate.readers import find_reader, open_reader
 from tpbench_generate.readers.base import Encoded, Reader
@@ -119,10 +119,9 @@ def _answered_again(
     sharing: dict[str, Any] = {"share_beginnings": True} if batching.share else {}
     reader = open_reader(find_reader(name), say=say, device=device, **options, **sharing)
     now = settings_columns(reader.settings, run["role"], run["demonstration"])
-    if now["run_id"] != run_id:
-        apart = [f"{key} was {run[key]} and is {value}" for key, value in now.items() if run.get(key) != value]
+    if apart := differences(run, {**run, **now}):
         raise BadInput(
-            f"run {run_id} was made with other settings: {'; '.join(apart)}"[:600],
+            f"run {run_id} was made with other settings: {'; '.join(apart)}",
             field="--reader",
             remedy="Name the reader of the run",
         )

@@ -82,7 +82,7 @@ def study_of(
     """
     release = inputs.release
     judgments = release.table("judgments").to_pylist()
-    shown, left_out = without_unreadable(scores)
+    shown = without_unreadable(scores)
     study = open_study(
         Study(
             Scores.from_arrow(shown),
@@ -92,7 +92,7 @@ def study_of(
             references=_references(release),
             free_form=_free_form(release),
             with_intervals=with_intervals,
-            left_out=left_out,
+            chinese_left_out=shown is not scores,
         ),
         reader=reader,
         runs=runs,
@@ -102,22 +102,21 @@ def study_of(
     return replace(study, signature=signature_of(used))
 
 
-def without_unreadable(scores: pa.Table) -> tuple[pa.Table, int]:
-    """The scores that tables show, and how many Chinese answers have something that they do not.
+def without_unreadable(scores: pa.Table) -> pa.Table:
+    """The scores that tables show; the same object where nothing is left out.
 
     The published scorer splits Chinese goals into characters and finds no value inside a Chinese sentence: under
     `paper-1` Chinese P1 and P3 are left out, and retention is unknown.
     """
     chinese = pc.starts_with(pc.fill_null(scores["language"], ""), "zh")
     affected = pc.and_(chinese, pc.equal(scores["scorer"], DEFAULT_RULE))
-    count = pc.sum(affected).as_py() or 0
-    if not count:
-        return scores, 0
+    if not pc.any(affected).as_py():
+        return scores
     place = scores.schema.get_field_index("retained")
     blank = pc.if_else(affected, pa.scalar(None, pa.bool_()), scores["retained"])
     goals = pc.is_in(scores["probe"], value_set=pa.array(GOAL_PROBES))
     kept = pc.invert(pc.and_(affected, goals))
-    return scores.set_column(place, scores.schema.field(place), blank).filter(kept), count
+    return scores.set_column(place, scores.schema.field(place), blank).filter(kept)
 
 
 def _columns(release: Release, config: str, columns: Sequence[str]) -> pa.Table:

@@ -312,7 +312,7 @@ def make_tables(study: Study, tables: Iterable[Table] | None = None) -> list[Tab
 
 def _noted(result: TableResult, table: Table, study: Study) -> TableResult:
     concerned = table.number in _RETENTION or any(set(need.probes) & set(GOAL_PROBES) for need in table.inputs)
-    if not study.left_out or not concerned:
+    if not study.chinese_left_out or not concerned:
         return result
     note = "Chinese P1, P3 and retention are left out: paper-1 has no rule for them. Use --scorer tpbench-1."
     return replace(result, notes=(*result.notes, note))

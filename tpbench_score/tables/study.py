@@ -33,7 +33,8 @@ class Study:
         free_form: the release's free-form inputs with their contexts, where it has any.
         with_intervals: whether rates get their bootstrap intervals.
         signature: what the scores were made from; each table adds the settings of its statistics.
-        left_out: Chinese answers scored by `paper-1`, whose P1, P3 and retention no table shows.
+        chinese_left_out: whether there are Chinese answers scored by `paper-1`, whose P1, P3 and retention no table
+            shows.
     """
 
     scores: Scores
@@ -46,7 +47,7 @@ class Study:
     free_form: Callable[[], pa.Table | None] = lambda: None
     with_intervals: bool = False
     signature: Signature | None = None
-    left_out: int = 0
+    chinese_left_out: bool = False
 
     @property
     def others(self) -> list[str]:
