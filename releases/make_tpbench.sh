@@ -3,7 +3,7 @@
 #
 #     sh releases/make_tpbench.sh sources | contexts | answers | freeze [WORK]
 #
-# `sources` writes the dialogues, `contexts` builds every input, `answers` runs the reader (about two hours on one core; when
+# `sources` writes the dialogues, `contexts` builds every input, `answers` runs the reader (about three hours on one core; when
 # interrupted, give the command again), `freeze` puts answers and tables into WORK/tpbench. `contexts` and `answers` need
 # the extra `generate`. `sources`, `contexts` and `freeze` give the same bytes again; of the answers, see
 # `tpbench-generate reproduce`.
@@ -48,29 +48,27 @@ batched() { "$@" --batch-size 16 --share-beginnings; }
 
 answers() {
     en="--corpus tpbench_en --protocol paper --ratio 0.3"
-    batched shown deletion $en --probe current_value --role deletion \
-        --method full_context,drop_update,drop_update_control,drop_evidence,drop_evidence_control
-    batched shown main $en --probe $three \
-        --method full_context,no_context,oracle_evidence,recency,random,first_turns,uniform_stride,first_user_recent,bm25
-    for method in snapkv streamingllm; do
-        shown kv_$method $en --probe current_value --kv $method --limit 16
-    done
-    for length in 10 20 40; do
-        shown chunkkv_$length $en --probe current_value --kv "chunkkv(chunk_length=$length)" --limit 12 --role chunk_sweep
-    done
-    batched run free_form $en --probe free_form --role free_form --limit 120 \
-        --method full_context,recency,drop_update,drop_update_control
-    batched run free_form_evidence $en --probe free_form --role free_form --limit 60 \
-        --method drop_evidence,drop_evidence_control
-    batched run bare $en --probe current_value,joint_recovery --method full_context,recency
-    batched shown budgets --corpus tpbench_en --protocol paper --ratio 0.1,0.5,0.7 --probe current_value --role budgets \
-        --method recency,uniform_stride
+    zh="--corpus tpbench_zh --protocol paper --ratio 0.3"
+    plain=full_context,no_context,oracle_evidence,recency,random,first_turns,uniform_stride,first_user_recent,bm25
+    every=$plain,embedding_mmr,dense_topk,h2o_proxy
+    dropped=drop_update,drop_update_control,drop_evidence,drop_evidence_control
+    batched shown main $en --probe $three --method $every
     batched shown main_dycp --corpus tpbench_en --protocol paper --probe $three --method dycp
-    batched shown main_zh --corpus tpbench_zh --protocol paper --ratio 0.3 --probe current_value --limit 30 \
-        --method full_context,recency
-    batched shown matched --corpus tpbench_en --protocol matched --ratio 0.3 --probe current_value --limit 40 \
-        --method recency,embedding_mmr
-    batched shown main_models $en --probe initial_goal,current_value --method embedding_mmr,h2o_proxy
+    batched shown budgets --corpus tpbench_en --protocol paper --ratio 0.1,0.5,0.7 --probe current_value --role budgets \
+        --method recency,random,uniform_stride,embedding_mmr
+    batched shown deletion $en --probe current_value --role deletion --method full_context,$dropped
+    batched run free_form $en --probe free_form --role free_form --method full_context,recency,$dropped
+    for method in snapkv streamingllm pyramidkv; do
+        shown kv_$method $en --probe current_value --kv $method
+    done
+    shown kv_chunkkv $en --probe current_value,joint_recovery --kv chunkkv
+    for length in 10 20 40; do
+        shown chunkkv_$length $en --probe current_value --kv "chunkkv(chunk_length=$length)" --role chunk_sweep
+    done
+    batched shown main_zh $zh --probe current_value --method $every
+    batched shown matched --corpus tpbench_en --protocol matched --ratio 0.3 --probe current_value --method $every
+    batched run bare $en --probe current_value,joint_recovery --method full_context,recency
+    batched shown deletion_zh $zh --probe current_value --role deletion --method full_context,$dropped
 }
 
 freeze() {
@@ -79,7 +77,7 @@ freeze() {
     tpbench-data freeze "$work/0.1.5" $outputs --release-version 0.4.0 --out "$work/0.4.0"
     tpbench-score tables "$work/0.4.0" --format json --out "$work/tables"
     tpbench-score reachability "$work/0.4.0" --out "$work/tables/reachability.json"
-    tpbench-data freeze "$work/0.4.0" --tables "$work/tables" --release-version 1.0.0 --out "$work/tpbench"
+    tpbench-data freeze "$work/0.4.0" --tables "$work/tables" --release-version 1.1.0 --out "$work/tpbench"
 }
 
 "$step"

@@ -14,6 +14,7 @@ from tpbench_data.errors import BadInput
 from tpbench_score.tables import Study, TableResult, Unavailable, make_tables
 from tpbench_score.tables.context_facts import boundary_recall, lexical_retention
 from tpbench_score.tables.registry import chosen_tables
+from tpbench_score.tables.universe import Universe
 
 Rows = list[dict[str, Any]]
 
@@ -249,8 +250,20 @@ def test_excluded_pairs_leave_the_denominator_and_ties_are_all_named() -> None:
     made = parts(9, rows)[""]
     number = first(made, "reader.sgd", "full_context.strict")
     assert [(s.seed, s.value, s.n) for s in number.per_seed] == [(42, 0.0, 1), (43, 0.5, 2)]
+    assert number.counts is not None
+    assert (number.counts.planned, number.counts.complete) == (3, True)
     assert at(made, "reader.sgd", "best.strict").text == "Random selection = Recency"
     assert any("1/2 of 2/2 items stay" in note for note in made.notes)
+
+
+def test_inputs_that_were_not_asked_may_stay() -> None:
+    rows = p3("full_context", [1, 1, 0, 0])
+    for r in rows:
+        r["alias_equivalent"] = r["example_id"] == "e0"
+    universe = Universe({("joint_recovery", "sgd", "paper", "full_context", 0.3): 9})
+    counts = first(parts(9, rows, universe=universe)[""], "reader.sgd", "full_context.strict").counts
+    assert counts is not None
+    assert (counts.planned, counts.total) == (3, 8)
 
 
 # --- cache methods (15, 16) ------------------------------------------------------------------------------------------

@@ -6,6 +6,8 @@ Source: scoring spec 4.4. Saved answers are scored on the items that stay; denom
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from tpbench_data.names import corpus_label, method_label
 from tpbench_score.statistics.ranks import best
 from tpbench_score.tables.grid import (
@@ -15,6 +17,7 @@ from tpbench_score.tables.grid import (
     REFERENCE_METHODS,
     STRICT,
     Measure,
+    counts_of,
     over_seeds,
     seed_label,
 )
@@ -22,6 +25,7 @@ from tpbench_score.tables.main import corpora_of, facts, protocols_and_ratios
 from tpbench_score.tables.model import Cell, Column, Number, Row, TableResult
 from tpbench_score.tables.scores import Scores
 from tpbench_score.tables.study import Study
+from tpbench_score.tables.universe import Universe
 
 _P3 = "joint_recovery"
 _NOT_SELECTORS = (*REFERENCE_METHODS, *KV_METHODS, *DELETIONS)
@@ -62,7 +66,7 @@ def table_9(study: Study) -> list[TableResult]:
                     continue
                 kept = without_aliases(mine)
                 label = f"{reader}, {corpus_label(corpus)}"
-                table_rows.append(Row(f"{reader}.{corpus}", label, _cells(kept)))
+                table_rows.append(Row(f"{reader}.{corpus}", label, _cells(mine, study.universe)))
                 notes.append(f"{label}: {_sizes(kept)} of {_sizes(mine)} items stay.")
         out.append(
             TableResult(
@@ -78,15 +82,33 @@ def table_9(study: Study) -> list[TableResult]:
     return out
 
 
-def _cells(kept: Scores) -> tuple[Cell, ...]:
+def _cells(rows: Scores, universe: Universe) -> tuple[Cell, ...]:
+    kept = without_aliases(rows)
     full = kept.pick(method="full_context")
     cells = [
-        Cell((over_seeds(full, measure) if len(full) else Number(None, why="not run"),)) for measure in (LOOSE, STRICT)
+        Cell((_counted(over_seeds(full, measure), rows, "full_context", universe),))
+        if len(full)
+        else Cell((Number(None, why="not run"),))
+        for measure in (LOOSE, STRICT)
     ]
     for measure in (LOOSE, STRICT):
         number, leaders = best_selector(kept, measure)
+        if leaders:
+            number = _counted(number, rows, leaders[0], universe)
         cells.append(Cell((number,), " = ".join(method_label(m) for m in leaders)))
     return tuple(cells)
+
+
+def _counted(number: Number, rows: Scores, method: str, universe: Universe) -> Number:
+    """The number with the counts of a method's items that stay.
+
+    An input that was not asked may stay too: the release's cell is short of as many as before the exclusion.
+    """
+    mine = rows.pick(method=method)
+    before, after = counts_of(mine, universe), counts_of(without_aliases(mine), universe)
+    total = after.planned + before.total - before.planned
+    counts = replace(after, total=total, turns_kept=before.turns_kept, words_kept=before.words_kept)
+    return replace(number, counts=counts)
 
 
 def _sizes(rows: Scores) -> str:
