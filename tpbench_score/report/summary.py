@@ -21,6 +21,7 @@ from tpbench_score.tables.study import Study
 
 _PROBE_NAMES = {"initial_goal": "initial goal", "current_value": "current value", "joint_recovery": "both together"}
 _LINE = 168.0
+_MOST_NAMED = 3
 
 
 def summary(study: Study, results: Sequence[TableResult]) -> Markup:
@@ -95,7 +96,7 @@ def _probe_table(found: Sequence[ProbeFinding], source: str) -> Markup:
             row = tag(
                 "tr",
                 tag("th", f"{PROBE_LABELS[finding.probe]} {_PROBE_NAMES[finding.probe]}", scope="row"),
-                tag("td", tag("strong", " = ".join(finding.best)), class_="words"),
+                tag("td", tag("strong", _named(finding.best)), class_="words"),
                 _number(finding.score),
                 _number(finding.full),
                 _number(finding.gap),
@@ -166,6 +167,11 @@ def _rank_table(found: Sequence[RankFinding], source: str) -> Markup:
     ]
     caption = tag("caption", f"Rank correlation of P1-strict and P2-strict. From {source}", class_="unseen")
     return scrolling(tag("table", caption, tag("thead", head), tag("tbody", *rows), class_="data findings"))
+
+
+def _named(best: Sequence[str]) -> str:
+    """Equal methods by name, unless there are too many to read; table 3 has them all."""
+    return " = ".join(best) if len(best) <= _MOST_NAMED else f"{len(best)} methods, equal"
 
 
 def _winners(winners: Sequence[Winner]) -> str:
