@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import pyarrow as pa
@@ -112,7 +113,6 @@ class _Maker:
 
     def __init__(self, release: Release) -> None:
         self.release = release
-        self._loaded: tuple[FrozenInputs, list[PlannedInputs]] | None = None
         self._studies: dict[tuple[str, str | None, tuple[str, ...]], Study] = {}
         self._scores: dict[str, pa.Table] = {}
         self._made: dict[tuple[Any, ...], list[Json]] = {}
@@ -120,14 +120,13 @@ class _Maker:
     def scores(self, scorer: str) -> pa.Table:
         """The score table of the runs of the release."""
         if scorer not in self._scores:
-            self._scores[scorer] = score_runs(*self._outputs(), scorer)
+            self._scores[scorer] = score_runs(*self._outputs, scorer)
         return self._scores[scorer]
 
+    @cached_property
     def _outputs(self) -> tuple[FrozenInputs, list[PlannedInputs]]:
-        if self._loaded is None:
-            inputs = FrozenInputs(self.release)
-            self._loaded = inputs, load_outputs(inputs, None, allow_missing=False)
-        return self._loaded
+        inputs = FrozenInputs(self.release)
+        return inputs, load_outputs(inputs, None, allow_missing=False)
 
     def candidates(self, table: StoredTable) -> Iterator[Json]:
         """The computed tables that a frozen one may be, most likely first."""
@@ -164,7 +163,7 @@ class _Maker:
         key = (scorer, reader, runs)
         if key not in self._studies:
             try:
-                self._studies[key] = study_of(*self._outputs(), self.scores(scorer), reader=reader, runs=runs)
+                self._studies[key] = study_of(*self._outputs, self.scores(scorer), reader=reader, runs=runs)
             except BadInput:
                 return None  # this choice of reader and runs is not possible here
         return self._studies[key]

@@ -39,15 +39,15 @@ def gather(answers: Answers, limit: int) -> tuple[Record, Shown]:
     # In one go: taking few rows out of a large table costs nearly as much as taking many.
     rows = answers.chosen[[place for places in wanted.values() for place in places]]
     by_row = {answer.row: answer for answer in loader.load(rows)}
-    room, size = limit, 0
+    size = 0
     for dialogue, places in wanted.items():
         loaded = [by_row[row] for row in answers.chosen[places].tolist()]
         weight = _bytes([answer.answer for answer in loaded]) + _bytes(_turns(loader, dialogue))
         if size + weight > MAX_BYTES:
             break
         chosen.append((dialogue, loaded))
-        room, size = room - len(places), size + weight
-    shown = Shown(limit - room, len(answers.chosen), len(chosen), len(places_of))
+        size += weight
+    shown = Shown(sum(len(loaded) for _, loaded in chosen), len(answers.chosen), len(chosen), len(places_of))
     chosen.sort(key=lambda part: part[1][0].row)
     return _page(answers, loader, chosen), shown
 
