@@ -119,9 +119,10 @@ def _answered_again(
     sharing: dict[str, Any] = {"share_beginnings": True} if batching.share else {}
     reader = open_reader(find_reader(name), say=say, device=device, **options, **sharing)
     now = settings_columns(reader.settings, run["role"], run["demonstration"])
-    if apart := differences(run, {**run, **now}):
+    if now["run_id"] != run_id:
+        apart = "; ".join(differences(run, {**run, **now})) or f"this reader gives {now['run_id']}"
         raise BadInput(
-            f"run {run_id} was made with other settings: {'; '.join(apart)}",
+            f"run {run_id} was made with other settings: {apart}",
             field="--reader",
             remedy="Name the reader of the run",
         )
